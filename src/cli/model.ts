@@ -1,5 +1,7 @@
-import type { UnitPrice } from '../console/contract.ts';
+import type { OperatorModel, UnitPrice } from '../console/contract.ts';
+import { systemClock } from '../base/clock.ts';
 import { modelView } from '../console/operator/models.ts';
+import { channelActivity } from '../console/operator/serving.ts';
 import { windowTexts } from '../catalog/price-windows.ts';
 import { storedCatalog } from '../catalog/stored-catalog.ts';
 import { print, type SharedOptions } from './command-io.ts';
@@ -13,22 +15,21 @@ export async function listModelsCommand(
 ): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const catalogue = await storedCatalog(database);
+    const activity = await channelActivity(database, systemClock);
     const models = catalogue.models
       .filter(({ active }) => active || options.all === true)
-      .map((model) => ({ model, view: modelView(model, catalogue) }));
-    const rows = models.map(
-      ({ model, view: { id, vendor, kind, active, channels, prices, shutdown_date: end } }) => [
-        id,
-        kind,
-        vendor,
-        stateOf(active, channels.length),
-        String(channels.length),
-        [priceText(prices), windowTexts(model.price).join(', ')]
-          .filter((text) => text !== '')
-          .join('; '),
-        end ?? '',
-      ],
-    );
+      .map((model) => ({ model, view: modelView(model, catalogue, activity) }));
+    const rows = models.map(({ model, view }) => [
+      view.id,
+      view.kind,
+      view.vendor,
+      stateOf(view),
+      String(view.channels.length),
+      [priceText(view.prices), windowTexts(model.price).join(', ')]
+        .filter((text) => text !== '')
+        .join('; '),
+      view.shutdown_date ?? '',
+    ]);
     const heads = ['model', 'kind', 'vendor', 'state', 'channels', 'price in yuan', 'shutdown'];
     print(
       options,
@@ -38,9 +39,11 @@ export async function listModelsCommand(
   });
 }
 
-function stateOf(active: boolean, channels: number): string {
+function stateOf({ active, channels, not_serving: not }: OperatorModel): string {
   if (!active) return 'retired';
-  return channels === 0 ? 'no channel' : 'sold';
+  if (channels.some((name) => not[name] === undefined)) return 'sold';
+  const why = [...new Set(Object.values(not))].join(', ');
+  return channels.length === 0 ? 'no channel' : `not served: ${why}`;
 }
 
 const plainShown = 3;

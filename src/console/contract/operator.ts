@@ -113,6 +113,7 @@ export interface Attention {
     | 'model_retiring'
     | 'models_retiring'
     | 'model_without_channel'
+    | 'models_without_channel'
     | 'database_slow'
     | 'vendor_overran'
     | 'disk_full'
@@ -125,15 +126,10 @@ export interface Attention {
 
 export type ChannelStateName =
   /** No request was sent to it within the last 24 hours. */
-  | 'untried'
-  | 'healthy'
-  | 'failing'
-  | 'degraded'
-  | 'cooling'
-  | 'parked'
-  | 'draining'
-  | 'drained'
-  | 'disabled';
+  'untried' | 'healthy' | 'failing' | 'degraded' | 'cooling' | NotServingName;
+
+/** The states of a channel that takes no new requests. */
+export type NotServingName = 'parked' | 'draining' | 'drained' | 'disabled';
 
 /** GET `operator/channels`, `operator/channels/:name`. The key is never shown again. */
 export interface ChannelView {
@@ -404,7 +400,10 @@ export interface UserAnswer {
  */
 export interface OperatorModel extends PricedModel {
   readonly active: boolean;
+  /** All that list it. */
   readonly channels: readonly string[];
+  /** Those of `channels` that take no new requests at this moment, and why. */
+  readonly not_serving: Readonly<Partial<Record<string, NotServingName>>>;
   readonly price_version: number;
   readonly durations: readonly number[] | null;
   /**

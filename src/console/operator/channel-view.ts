@@ -2,30 +2,23 @@ import { capabilities } from '../../base/capability.ts';
 import type { StoredCatalog, StoredChannel } from '../../catalog/stored-catalog.ts';
 import { kindsFor } from '../../gateway/models/offers.ts';
 import type { ChannelCount } from '../../gateway/reports/counts.ts';
-import {
-  channelAcrossNodes,
-  keyAcrossNodes,
-  type NodeReport,
-  countTotals,
-} from '../../gateway/reports/report.ts';
+import { channelAcrossNodes, keyAcrossNodes, countTotals } from '../../gateway/reports/report.ts';
 import { adaptersOf } from '../../providers/bridges/index.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { ChannelLoss } from '../../usage/totals.ts';
 import type { ChannelKey, ChannelModel, ChannelStateName, ChannelView } from '../contract.ts';
 import { instant, instantOrNull, yuan } from '../format.ts';
 import { wholePpm, pricesOf } from '../prices.ts';
+import { type ChannelActivity, notServing } from './serving.ts';
 
 /** All data that a channel's view is made from, read at one moment. */
-export interface ChannelReadings {
+export interface ChannelReadings extends ChannelActivity {
   readonly catalogue: StoredCatalog;
   readonly vendors: ReadonlyMap<string, Vendor>;
-  readonly reports: readonly NodeReport[];
   /** The last characters of each channel's keys; undefined: the key is too short to show any. */
   readonly endings: ReadonlyMap<string, readonly (string | undefined)[]>;
   /** Of the last hour. */
   readonly counts: readonly ChannelCount[];
-  /** Tasks that have not ended, by channel. */
-  readonly tasks: ReadonlyMap<string, number>;
   /** Of the last 24 hours, nano-yuan, by channel; where costs are entered. */
   readonly costs: ReadonlyMap<string, bigint>;
   /**
@@ -37,9 +30,6 @@ export interface ChannelReadings {
   /** The channels to which requests were sent within the last 24 hours. */
   readonly tried: ReadonlySet<string>;
 }
-
-/** After this time every process has loaded a change, and has reported what it runs. */
-const heardAfterMs = 4_000;
 
 export function channelView(channel: StoredChannel, sight: ChannelReadings): ChannelView {
   const {
@@ -58,7 +48,7 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
   const hour = countTotals(sight.counts.filter((count) => count.channel === name));
   const running = seen.running + (sight.tasks.get(name) ?? 0);
   const shown = shownState(seen, running > 0 || sight.tried.has(name));
-  const state = stateOf(channel, shown, running, sight);
+  const state = notServing(channel, sight) ?? shown;
   const cost = sight.costs.get(name);
   return {
     name,
@@ -125,19 +115,6 @@ function shownState(
   if (state !== 'healthy') return state;
   if (attempts >= failingFrom && failed * 2 > attempts) return 'failing';
   return tried || attempts > 0 ? 'healthy' : 'untried';
-}
-
-/** Drained: no process that knows of the change runs anything on the channel any more. */
-function stateOf(
-  { state, changedAt }: StoredChannel,
-  seen: ChannelStateName,
-  running: number,
-  { reports }: ChannelReadings,
-): ChannelStateName {
-  if (state === 'disabled') return 'disabled';
-  if (state === 'active') return seen;
-  const heard = reports.every(({ at }) => at >= changedAt + heardAfterMs);
-  return running === 0 && heard ? 'drained' : 'draining';
 }
 
 function keysOf(name: string, { endings, reports }: ChannelReadings): readonly ChannelKey[] {

@@ -19,11 +19,9 @@ import {
 import {
   channelCounts,
   healthChanges,
-  nodeReports,
   overrunsOf,
   countTotals,
 } from '../../gateway/reports/report.ts';
-import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hourMs, recentOf } from '../../usage/ranges.ts';
@@ -37,6 +35,7 @@ import { auditedCosts } from './audited-price.ts';
 import { type ChannelReadings, channelView, whyCode, unservedBy } from './channel-view.ts';
 import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
 import { auditModel } from './models.ts';
+import { channelActivity } from './serving.ts';
 import { vendorCosts } from './vendor-costs.ts';
 
 const hoursShown = 24;
@@ -139,13 +138,12 @@ export async function channelReadings(
 ): Promise<ChannelReadings> {
   const now = clock.now();
   const catalogue = await storedCatalog(database);
-  const reports = await nodeReports(database, clock);
+  const activity = await channelActivity(database, clock);
   const counts = await channelCounts(database, { from: now - hourMs });
   const ofDay = await channelCounts(database, { from: now - hoursShown * hourMs });
   const overruns = overrunsOf(ofDay);
   const tried = new Set(ofDay.map(({ channel }) => channel));
   const losses = await database.snapshot(() => lossesByChannel(now - hoursShown * hourMs));
-  const tasks = await openTasksByChannel(database);
   const first = now - hoursShown * hourMs;
   const span = { from: first - (first % hourMs), to: now };
   const costs = await database.snapshot(function* () {
@@ -154,7 +152,7 @@ export async function channelReadings(
       tail: (yield* recentOf(span, now)).tail,
     });
   });
-  return { catalogue, vendors, reports, endings, counts, tasks, costs, overruns, losses, tried };
+  return { catalogue, vendors, ...activity, endings, counts, costs, overruns, losses, tried };
 }
 
 const endingsOf = ({ database, sealer }: OperatorContext): Promise<ChannelReadings['endings']> =>

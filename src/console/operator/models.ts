@@ -16,6 +16,7 @@ import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './con
 import { furtherPricesOf, wholePpm, pricesOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
 import { chargedBy } from './price-preview.ts';
+import { type ChannelActivity, channelActivity, listingChannels } from './serving.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
 const members = {
@@ -40,13 +41,14 @@ const made = z.strictObject({
 
 /** Models that are or were sold. Prices change by publishing (prices.ts). */
 export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
-  const { database, bundled, listFees } = rooms;
+  const { database, clock, bundled, listFees } = rooms;
   const role = 'operator';
   const idOf = ({ params }: SignedInRequest<unknown>): string => params['id'] ?? '';
   const one = async (id: string): Promise<OperatorModelDetail> => {
     const catalogue = await storedCatalog(database);
     const model = catalogue.models.find((some) => some.id === id);
-    return model === undefined ? throwProblem('not_found') : detailOf(model, catalogue, listFees);
+    if (model === undefined) return throwProblem('not_found');
+    return detailOf(model, catalogue, await channelActivity(database, clock), listFees);
   };
   return [
     defineRoute({
@@ -55,7 +57,8 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
       role,
       async handle(): Promise<List<OperatorModel>> {
         const catalogue = await storedCatalog(database);
-        return { items: catalogue.models.map((model) => modelView(model, catalogue)) };
+        const activity = await channelActivity(database, clock);
+        return { items: catalogue.models.map((model) => modelView(model, catalogue, activity)) };
       },
     }),
     defineRoute({
@@ -111,11 +114,12 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
 function detailOf(
   model: StoredModel,
   catalogue: StoredCatalog,
+  activity: ChannelActivity,
   listFees: ListFees,
 ): OperatorModelDetail {
   const charged = chargedBy(catalogue, model, model.price, listFees);
   return {
-    ...modelView(model, catalogue),
+    ...modelView(model, catalogue, activity),
     further_prices: furtherPricesOf(model.price, charged),
   };
 }
@@ -183,6 +187,7 @@ const asWritten = ({
 export function modelView(
   model: StoredModel,
   { channels }: Pick<StoredCatalog, 'channels'>,
+  activity: ChannelActivity,
 ): OperatorModel {
   const {
     id,
@@ -198,6 +203,7 @@ export function modelView(
     origin,
     version,
   } = model;
+  const listing = listingChannels(model, channels, activity);
   return {
     id,
     vendor: ownedBy,
@@ -208,7 +214,10 @@ export function modelView(
     prices: pricesOf(price, wholePpm),
     shutdown_date: shutdownDate ?? null,
     active,
-    channels: channels.filter((channel) => channel.models.has(id)).map(({ name }) => name),
+    channels: listing.map(({ channel: { name } }) => name),
+    not_serving: Object.fromEntries(
+      listing.flatMap(({ channel: { name }, why }) => (why === undefined ? [] : [[name, why]])),
+    ),
     price_version: model.priceVersion,
     durations: durations ?? null,
     hedge_after_ms: model.hedgeAfterMs ?? null,

@@ -6,6 +6,7 @@ import { migrations } from '../../app/schema.ts';
 import { dayMs } from '../../base/calendar.ts';
 import { systemClock } from '../../base/clock.ts';
 import { slotMs } from '../../gateway/reports/counts.ts';
+import type { Attention, OperatorModel } from '../contract.ts';
 
 forEachDatabase((_name, openFresh) => {
   test('an hour in which half of the attempts fail or more needs attention, fewer failures do not', async () => {
@@ -87,4 +88,49 @@ forEachDatabase((_name, openFresh) => {
       ],
     );
   });
+
+  test('the models that need attention are those whose channels in the table all rest', async () => {
+    const { operator, post, remove, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      sold,
+    );
+    await post('models', { id: 'spare', kind: 'chat', price: { input: '1', output: '1' } });
+    const told = async () => {
+      const { attention } = (await operator.ask('operator/overview')).json;
+      const { items } = (await operator.ask('operator/models')).json;
+      return [
+        attention.map(({ code, values }: Attention) => [code, values]),
+        items.map((model: OperatorModel) => [model.id, model.channels, model.not_serving]),
+      ];
+    };
+    expect(await told(), 'no channel lists a model').toEqual([
+      [['model_without_channel', { model: 'spare' }]],
+      [
+        ['alone', ['b'], {}],
+        ['glm', ['a'], {}],
+        ['spare', [], {}],
+        ['vendor/painter', ['a'], {}],
+      ],
+    ]);
+    await remove('models/spare', 1);
+    await post('channels/b/drain', { accept_unserved: true });
+    expect((await told())[0]).toEqual([
+      ['model_without_channel', { model: 'alone', channel: 'b', why: 'drained' }],
+    ]);
+    await post('channels/b/resume', {});
+    const parked = { state: 'parked', why: 'credentials', since: 7, running: 0 };
+    const report = { channels: { a: parked }, openStreams: 0, recent: noRequests, databaseMs: 1 };
+    await database.query('INSERT INTO node_report (node, at, report) VALUES ($1, $2, $3)', [
+      ...['n', systemClock.now()],
+      JSON.stringify(report),
+    ]);
+    const [attention, models] = await told();
+    expect(attention).toMatchObject([
+      ['credentials_refused', { channel: 'a' }],
+      ['models_without_channel', { count: '2' }],
+    ]);
+    expect(models).toContainEqual(['glm', ['a'], { a: 'parked' }]);
+  });
 });
+
+const noRequests = { requests: 0, errors: 0, firsts: [] };

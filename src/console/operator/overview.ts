@@ -1,16 +1,18 @@
 import { dayMs } from '../../base/calendar.ts';
-import { storedCatalog, type StoredCatalog } from '../../catalog/stored-catalog.ts';
+import {
+  storedCatalog,
+  type StoredCatalog,
+  type StoredModel,
+} from '../../catalog/stored-catalog.ts';
 import {
   channelCounts,
   channelAcrossNodes,
   type NodeReport,
-  nodeReports,
   currentLoad,
   overrunsOf,
   countTotals,
 } from '../../gateway/reports/report.ts';
 import { minuteMs, recentMinutes } from '../../gateway/reports/counts.ts';
-import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import { type CheckRun, checkRuns } from '../../ledger/check.ts';
 import type { Database } from '../../storage/database.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
@@ -18,6 +20,13 @@ import { hourMs } from '../../usage/ranges.ts';
 import type { Attention, OperatorOverview } from '../contract.ts';
 import { whyCode } from './channel-view.ts';
 import type { OperatorContext } from './context.ts';
+import {
+  type ChannelActivity,
+  channelActivity,
+  isUnserved,
+  type ListingChannel,
+  listingChannels,
+} from './serving.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 import { instant, yuan } from '../format.ts';
 
@@ -49,12 +58,11 @@ export async function operatorOverview(
 ): Promise<OperatorOverview> {
   const { database, clock } = rooms;
   const catalogue = await storedCatalog(database);
-  const reports = await nodeReports(database, clock);
-  const tasks = await openTasksByChannel(database);
-  const now = currentLoad(reports);
+  const activity = await channelActivity(database, clock);
+  const now = currentLoad(activity.reports);
   const check = (await checkRuns(database, at, checksRead)).find(({ ok }) => ok !== undefined);
   return {
-    attention: await attention(rooms, { catalogue, reports, at, check }),
+    attention: await attention(rooms, { catalogue, ...activity, at, check }),
     checked_at: instant(at),
     now: {
       requests_per_minute: now.requestsPerMinute,
@@ -62,7 +70,7 @@ export async function operatorOverview(
       first_byte_median_ms: now.medianMs ?? null,
       first_byte_p95_ms: now.p95Ms ?? null,
       open_streams: now.openStreams,
-      open_tasks: [...tasks.values()].reduce((sum, count) => sum + count, 0),
+      open_tasks: [...activity.tasks.values()].reduce((sum, count) => sum + count, 0),
     },
     ledger_check:
       check === undefined
@@ -97,9 +105,8 @@ async function errorsByChannel(
   }));
 }
 
-interface AttentionInput {
+interface AttentionInput extends ChannelActivity {
   readonly catalogue: StoredCatalog;
-  readonly reports: readonly NodeReport[];
   readonly at: number;
   /** The last one that has ended. */
   readonly check: CheckRun | undefined;
@@ -116,7 +123,7 @@ async function attention(
     ...elsewhere.flat(),
     ...failedCheck(seen),
     ...(await overran(database, seen)),
-    ...withoutChannel(seen.catalogue),
+    ...unserved(seen),
     ...retiring(seen),
     ...slowDatabase(seen.reports),
   ];
@@ -216,22 +223,62 @@ async function overran(
   });
 }
 
-/** Models that channels name, but only channels that are switched off. */
-function withoutChannel({ models, channels }: StoredCatalog): readonly Attention[] {
-  return models.flatMap(({ id, active }) => {
-    const naming = channels.filter((channel) => channel.models.has(id));
-    if (!active || naming.length === 0 || naming.some(({ state }) => state === 'active')) return [];
-    const since = Math.max(...naming.map(({ changedAt }) => changedAt));
+/**
+ * Listed models that no channel serves: one by its name, and by its channel where a single one lists
+ * it; several as one row.
+ */
+function unserved({
+  catalogue: { models, channels },
+  ...seen
+}: AttentionInput): readonly Attention[] {
+  // An installation without any channel is told so by the page itself.
+  if (channels.length === 0) return [];
+  const lost = models
+    .filter(({ active }) => active)
+    .map((model) => ({ model, listing: listingChannels(model, channels, seen) }))
+    .filter(({ listing }) => isUnserved(listing));
+  const [first] = lost;
+  if (first === undefined) return [];
+  const since = instant(
+    Math.min(...lost.map(({ model, listing }) => unservedSince(model, listing, seen.reports))),
+  );
+  if (lost.length > 1)
     return [
       {
-        code: 'model_without_channel' as const,
-        values: { model: id },
-        since: instant(since),
-        path: modelPath(id),
+        code: 'models_without_channel',
+        values: { count: String(lost.length) },
+        since,
+        path: '/operator/models?listed=unserved',
       },
     ];
-  });
+  const { model, listing } = first;
+  const [one] = listing;
+  const named =
+    listing.length === 1 && one?.why !== undefined
+      ? { channel: one.channel.name, why: one.why }
+      : undefined;
+  return [
+    {
+      code: 'model_without_channel',
+      values: { model: model.id, ...named },
+      since,
+      path: modelPath(model.id),
+    },
+  ];
 }
+
+/** When the last of its channels ceased to serve it, or it was listed without one. */
+const unservedSince = (
+  { changedAt }: StoredModel,
+  listing: readonly ListingChannel[],
+  reports: readonly NodeReport[],
+): number =>
+  Math.max(
+    ...(listing.length === 0 ? [changedAt] : []),
+    ...listing.map(({ channel, why }) =>
+      why === 'parked' ? channelAcrossNodes(reports, channel.name).since : channel.changedAt,
+    ),
+  );
 
 /** Models that their vendors retire soon: one by its name, several as one row. */
 function retiring({ catalogue: { models, channels }, at }: AttentionInput): readonly Attention[] {

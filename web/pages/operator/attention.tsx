@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Attention } from '../../../src/console/contract.ts';
+import type { Attention, NotServingName } from '../../../src/console/contract.ts';
 import { Button, buttonLook } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Panel } from '../../components/page.tsx';
@@ -88,6 +88,7 @@ const mild: ReadonlySet<Attention['code']> = new Set([
   'database_slow',
   'disk_full',
   'model_without_channel',
+  'models_without_channel',
   'vendor_overran',
 ]);
 
@@ -120,7 +121,7 @@ function Act({
 }
 
 function useSentence(): (attention: Attention) => string {
-  const { overview, faults } = useWords(operatorWords);
+  const { overview, faults, notServing } = useWords(operatorWords);
   const wallet = useWalletName();
   const { sentences } = overview;
   return ({ code, values }) => {
@@ -141,7 +142,13 @@ function useSentence(): (attention: Attention) => string {
       case 'models_retiring':
         return sentences.models_retiring(of('count'), of('date'));
       case 'model_without_channel':
-        return sentences.model_without_channel(of('model'));
+        return sentences.model_without_channel(
+          of('model'),
+          of('channel'),
+          notServing.states[of('why') as NotServingName],
+        );
+      case 'models_without_channel':
+        return sentences.models_without_channel(of('count'));
       case 'credentials_refused':
         return sentences.credentials_refused(of('channel'));
       case 'database_slow':

@@ -1,3 +1,6 @@
+import type { OperatorModel } from '../../../src/console/contract.ts';
+import { operatorWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
 import { pathName, refresh } from './parts.tsx';
 
 /** The id may hold `/`: it is encoded as one part of the address. */
@@ -5,3 +8,16 @@ export const operatorModelPath = (id: string): string =>
   `/operator/models/${id.split('/').map(pathName).join('/')}`;
 export const operatorModelAddress = (id: string): string => `operator/models/${pathName(id)}`;
 export const refreshModels = (): Promise<void> => refresh('operator/models');
+
+/** Whether no channel takes requests for the model. */
+export const isUnserved = ({ channels, not_serving: not }: OperatorModel): boolean =>
+  channels.every((name) => not[name] !== undefined);
+
+/** `qwen-main (drained)`: a channel of a model, and why it takes no requests. */
+export function useChannelName(): (model: OperatorModel, name: string) => string {
+  const { notServing } = useWords(operatorWords);
+  return ({ not_serving: not }, name) => {
+    const why = not[name];
+    return why === undefined ? name : notServing.name(name, notServing.states[why]);
+  };
+}

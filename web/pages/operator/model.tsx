@@ -29,7 +29,7 @@ import { useVendorLabel } from '../../words/vendor-names.ts';
 import { useLineName } from '../model-parts.tsx';
 import { channelPath } from './channel-parts.tsx';
 import { bodyAgain, EditModel } from './model-form.tsx';
-import { operatorModelAddress, refreshModels } from './model-parts.ts';
+import { operatorModelAddress, refreshModels, useChannelName } from './model-parts.ts';
 import { FromFile, useAct } from './parts.tsx';
 import { PriceEditor } from './price-editor.tsx';
 
@@ -128,6 +128,7 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
   const { model: words } = useWords(priceWords);
   const { kinds } = useWords(modelsWords);
   const labelOf = useVendorLabel();
+  const nameOf = useChannelName();
   const { origin, none, comma } = useWords(operatorWords);
   const tokens = (count: number | null) =>
     count === null ? '—' : words.tokens(formatCount(count));
@@ -151,7 +152,7 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
             : model.channels.map((name, index) => (
                 <span key={name}>
                   {index > 0 && '· '}
-                  <PathLink path={channelPath(name)}>{name}</PathLink>
+                  <PathLink path={channelPath(name)}>{nameOf(model, name)}</PathLink>
                 </span>
               ))}
         </Fact>

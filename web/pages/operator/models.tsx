@@ -16,7 +16,7 @@ import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { kindsOf, Piece, sortsOnPhone, tokenPrice, tokenRate } from '../model-parts.tsx';
 import { NewModel } from './model-form.tsx';
-import { operatorModelPath } from './model-parts.ts';
+import { isUnserved, operatorModelPath, useChannelName } from './model-parts.ts';
 
 const noFilter = { q: '', kind: '', listed: '' };
 const searchDefaults = { ...noFilter, sort: 'model', form: '' };
@@ -118,15 +118,13 @@ function Filters({ models, state, onChange }: FiltersProps): ReactNode {
   );
 }
 
-function matches(
-  { id, vendor, channels, kind, active, shutdown_date: ends }: OperatorModel,
-  { q, kind: wanted, listed }: Search,
-): boolean {
+function matches(model: OperatorModel, { q, kind: wanted, listed }: Search): boolean {
+  const { id, vendor, channels, kind, active, shutdown_date: ends } = model;
   const text = [id, vendor, ...channels].join(' ').toLowerCase();
   const states = [
     '',
     active ? 'active' : 'retired',
-    ...(active && channels.length === 0 ? ['unserved'] : []),
+    ...(active && isUnserved(model) ? ['unserved'] : []),
     ...(active && channels.length > 0 && ends !== null ? ['retiring'] : []),
   ];
   return (
@@ -216,6 +214,7 @@ function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
 /** How the model is sold. */
 function useSaleColumns(): readonly Column<OperatorModel>[] {
   const { models: words } = useWords(priceWords);
+  const nameOf = useChannelName();
   const { columns } = words;
   return named(columns, [
     {
@@ -229,8 +228,10 @@ function useSaleColumns(): readonly Column<OperatorModel>[] {
       id: 'channels',
       sortBy: ({ channels }) => channels.length,
       spare: 1,
-      cell: ({ channels }) => (
-        <span className="block max-w-44 truncate 2xl:max-w-60">{channels.join(' · ')}</span>
+      cell: (model) => (
+        <span className="block max-w-44 truncate 2xl:max-w-60">
+          {model.channels.map((name) => nameOf(model, name)).join(' · ')}
+        </span>
       ),
     },
     { id: 'state', cell: (model) => <ModelBadge model={model} /> },
@@ -254,14 +255,11 @@ function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
 }
 
 /** Only for a model that is not in order. */
-export function ModelBadge({
-  model: { active, channels, shutdown_date: ends },
-}: {
-  readonly model: OperatorModel;
-}): ReactNode {
+export function ModelBadge({ model }: { readonly model: OperatorModel }): ReactNode {
   const { models: words } = useWords(priceWords);
+  const { active, shutdown_date: ends } = model;
   if (!active) return <Badge icon="pause">{words.retired}</Badge>;
-  if (channels.length === 0)
+  if (isUnserved(model))
     return (
       <Badge icon="warning" tone="warn">
         {words.unserved}

@@ -14,7 +14,7 @@ export default {
       all: 'State: any',
       active: 'Listed',
       retired: 'Delisted',
-      unserved: 'No channel',
+      unserved: 'Not served',
       retiring: 'Retirement announced',
     },
     columns: {
@@ -30,7 +30,7 @@ export default {
     },
     perMillion: '¥ per million tokens, before the group multiplier',
     retired: 'Delisted',
-    unserved: 'No channel',
+    unserved: 'Not served',
     retiring: (day: string) => `Retires ${day}`,
     version: (version: number) => `v${version}`,
   },

@@ -18,7 +18,12 @@ export default {
       model_retiring: (model: string, date: string) => `The vendor retires ${model} on ${date}.`,
       models_retiring: (count: string, date: string) =>
         `Vendors retire ${count} models soon, the first on ${date}.`,
-      model_without_channel: (model: string) => `${model} is listed, but no channel serves it.`,
+      model_without_channel: (model: string, channel: string, state: string | undefined) =>
+        state === undefined
+          ? `${model} is listed, but no channel serves it.`
+          : `${model} is listed, but no channel serves it: ${channel} is ${state}.`,
+      models_without_channel: (count: string) =>
+        `${count} models are listed, but no channel serves them.`,
       database_slow: (ms: string, node: string) => `The database took ${ms} ms to answer ${node}.`,
       vendor_overran: (channel: string, answers: string, loss: string) =>
         `${channel} exceeded the maximum cost of requests in ${answers} answers within a day. No user paid for it; you lost ${loss}.`,
@@ -38,6 +43,7 @@ export default {
       model_retiring: 'Open model',
       models_retiring: 'Open models',
       model_without_channel: 'Open model',
+      models_without_channel: 'Open models',
       database_slow: 'Check again',
       vendor_overran: 'Open channel',
       requests_failing: 'Open requests',
@@ -129,6 +135,16 @@ export default {
     credentials: 'key refused',
     quota: 'vendor account empty',
   } as Readonly<Record<string, string>>,
+  /** The states of a channel that takes no new requests. */
+  notServing: {
+    name: (channel: string, state: string) => `${channel} (${state})`,
+    states: {
+      parked: 'parked',
+      draining: 'draining',
+      drained: 'drained',
+      disabled: 'disabled',
+    },
+  },
   origin: {
     label: 'Source',
     configuration: 'configuration file',

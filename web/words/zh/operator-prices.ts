@@ -15,7 +15,7 @@ export default {
       all: '状态：不限',
       active: '已上架',
       retired: '已下架',
-      unserved: '没有渠道',
+      unserved: '无渠道服务',
       retiring: '厂商已公布下线日期',
     },
     columns: {
@@ -31,7 +31,7 @@ export default {
     },
     perMillion: '¥ / 百万 token，未乘分组倍率',
     retired: '已下架',
-    unserved: '没有渠道',
+    unserved: '无渠道服务',
     retiring: (day) => `${day} 下线`,
     version: (version) => `v${version}`,
   },

@@ -17,7 +17,11 @@ export default {
       ledger_check_failed: (rules) => `最近一次账本检查未通过：${rules}。`,
       model_retiring: (model, date) => `厂商将于 ${date} 下线模型 ${model}。`,
       models_retiring: (count, date) => `厂商即将下线 ${count} 个模型，最早于 ${date}。`,
-      model_without_channel: (model) => `模型 ${model} 已上架，但没有渠道为它服务。`,
+      model_without_channel: (model, channel, state) =>
+        state === undefined
+          ? `模型 ${model} 已上架，但没有渠道为它服务。`
+          : `模型 ${model} 已上架，但没有渠道为它服务：渠道 ${channel} ${state}。`,
+      models_without_channel: (count) => `${count} 个模型已上架，但没有渠道为它们服务。`,
       database_slow: (ms, node) => `数据库响应节点 ${node} 用了 ${ms} 毫秒。`,
       vendor_overran: (channel, answers, loss) =>
         `渠道 ${channel} 一天内有 ${answers} 个回答超出请求的最高费用。用户没有为此付费，你损失 ${loss}。`,
@@ -37,6 +41,7 @@ export default {
       model_retiring: '打开模型',
       models_retiring: '打开模型列表',
       model_without_channel: '打开模型',
+      models_without_channel: '打开模型列表',
       database_slow: '重新检查',
       vendor_overran: '打开渠道',
       requests_failing: '查看请求',
@@ -124,6 +129,10 @@ export default {
     content_policy: '因内容策略被拒绝',
     credentials: '凭据失效',
     quota: '厂商账户余额不足',
+  },
+  notServing: {
+    name: (channel, state) => `${channel}（${state}）`,
+    states: { parked: '已熔断', draining: '排空中', drained: '已排空', disabled: '已停用' },
   },
   origin: {
     label: '来源',

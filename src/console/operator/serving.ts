@@ -1,0 +1,59 @@
+import type { Clock } from '../../base/clock.ts';
+import type { StoredChannel, StoredModel } from '../../catalog/stored-catalog.ts';
+import { channelAcrossNodes, type NodeReport, nodeReports } from '../../gateway/reports/report.ts';
+import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
+import type { Database } from '../../storage/database.ts';
+import type { NotServingName } from '../contract.ts';
+
+/** What the processes report of the channels, and their open tasks, read at one moment. */
+export interface ChannelActivity {
+  readonly reports: readonly NodeReport[];
+  /** Tasks that have not ended, by channel. */
+  readonly tasks: ReadonlyMap<string, number>;
+}
+
+export async function channelActivity(database: Database, clock: Clock): Promise<ChannelActivity> {
+  return {
+    reports: await nodeReports(database, clock),
+    tasks: await openTasksByChannel(database),
+  };
+}
+
+/** After this time every process has loaded a change, and has reported what it runs. */
+const heardAfterMs = 4_000;
+
+/**
+ * Why a channel takes no new requests until an operator acts; undefined: it serves its models. A
+ * cooling channel counts as one that serves: it rests for seconds.
+ */
+export function notServing(
+  { name, state, changedAt }: StoredChannel,
+  { reports, tasks }: ChannelActivity,
+): NotServingName | undefined {
+  const seen = channelAcrossNodes(reports, name);
+  if (state === 'disabled') return 'disabled';
+  if (state === 'active') return seen.state === 'parked' ? 'parked' : undefined;
+  // Drained: no process that knows of the change runs anything on the channel any more.
+  const heard = reports.every(({ at }) => at >= changedAt + heardAfterMs);
+  return seen.running + (tasks.get(name) ?? 0) === 0 && heard ? 'drained' : 'draining';
+}
+
+/** A channel that lists a model. */
+export interface ListingChannel {
+  readonly channel: StoredChannel;
+  readonly why: NotServingName | undefined;
+}
+
+export function listingChannels(
+  { id }: Pick<StoredModel, 'id'>,
+  channels: readonly StoredChannel[],
+  activity: ChannelActivity,
+): readonly ListingChannel[] {
+  return channels
+    .filter(({ models }) => models.has(id))
+    .map((channel) => ({ channel, why: notServing(channel, activity) }));
+}
+
+/** Whether a model can be called by nobody. */
+export const isUnserved = (listing: readonly ListingChannel[]): boolean =>
+  listing.every(({ why }) => why !== undefined);
