@@ -45,7 +45,10 @@ export interface ChannelEditContext {
   readonly by: ModelAuthor;
 }
 
-/** A change of a channel that is done, with the models that are sold from now on because of it. */
+/**
+ * A change of a channel that is done, with the models that are sold from now on because of it: none
+ * where it was only switched or removed.
+ */
 export interface ChannelEdited extends EditDone<StoredChannel> {
   readonly models: readonly EditDone<StoredModel>[];
 }
@@ -293,20 +296,20 @@ export function* switchChannel(
   of: EditTarget,
   state: ChannelSwitch,
   at: number,
-): Transaction<EditResult<StoredChannel>> {
+): Transaction<ChannelEditResult> {
   yield* lockCatalogVersion();
   const row = yield* rowOf(table, of.name);
   const no = editRefusal(table, row, of.version, true);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
   const { changed_at: _, version: __, ...columns } = row;
-  return yield* writeRow(table, row, { name: of.name, ...columns, state }, at);
+  const done = yield* writeRow(table, row, { name: of.name, ...columns, state }, at);
+  return { ...done, models: [] };
 }
 
-export function* removeChannel(of: EditTarget): Transaction<EditResult<StoredChannel>> {
+export function* removeChannel(of: EditTarget): Transaction<ChannelEditResult> {
   yield* lockCatalogVersion();
   const row = yield* rowOf(table, of.name);
   const no = editRefusal(table, row, of.version);
-  return no !== undefined || row === undefined
-    ? (no ?? { kind: 'absent' })
-    : yield* removeRow(table, row);
+  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  return { ...(yield* removeRow(table, row)), models: [] };
 }

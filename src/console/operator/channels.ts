@@ -4,11 +4,11 @@ import {
   addChannel,
   changeChannel,
   type ChannelEditContext,
-  type ChannelEdited,
+  type ChannelEditResult,
   removeChannel,
   switchChannel,
 } from '../../catalog/edit-channels.ts';
-import type { EditDone, EditResult, EditTarget, WrittenMembers } from '../../catalog/editing.ts';
+import type { EditDone, EditTarget, WrittenMembers } from '../../catalog/editing.ts';
 import {
   keyEndings,
   storedCatalog,
@@ -330,13 +330,11 @@ async function applyAction(
   { database }: OperatorContext,
   visit: SignedInRequest<unknown>,
   { action, accept, dry }: ChannelAction,
-  edit: () => Transaction<EditResult<StoredChannel> | ChannelEdited>,
+  edit: () => Transaction<ChannelEditResult>,
 ): Promise<ChannelEffect> {
   const run = function* (): Transaction<ChannelEffect> {
     const catalogue = yield* readStoredCatalog();
-    const edited = yield* edit();
-    const { before, after } = editOrThrow(edited, asWritten);
-    const models = 'models' in edited ? edited.models : [];
+    const { before, after, models } = editOrThrow(yield* edit(), asWritten);
     const effect = {
       unserved_models: before === undefined ? [] : unservedBy(catalogue, before.name, after),
     };

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Reason } from '../../base/reason.ts';
 import type { ListFees } from '../../catalog/build-snapshot.ts';
 import type { Bundled } from '../../catalog/bundled.ts';
-import type { EditDone, EditResult } from '../../catalog/editing.ts';
+import type { EditDone, EditRefused } from '../../catalog/editing.ts';
 import type { ConfigProblem } from '../../catalog/problem.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Vendor } from '../../providers/vendor.ts';
@@ -22,11 +22,11 @@ export const byOperator = ({ user, ip }: Pick<SignedInRequest, 'user' | 'ip'>) =
  * The result of a successful change of the catalogue; throws a problem for every other outcome.
  * `key`: the member that names the object.
  */
-export function editOrThrow<Thing>(
-  edited: EditResult<Thing>,
+export function editOrThrow<Thing, Done extends EditDone<Thing>>(
+  edited: Done | EditRefused<Thing>,
   view: (thing: Thing) => unknown,
   key: 'name' | 'id' = 'name',
-): EditDone<Thing> {
+): Done {
   switch (edited.kind) {
     case 'done':
       return edited;
