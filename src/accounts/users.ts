@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
-import { containing, WhereClause } from '../storage/sql.ts';
+import { containing, endingIn, WhereClause } from '../storage/sql.ts';
 import { keysTopic, orderedId } from './keys.ts';
 
 export type Role = 'user' | 'operator';
@@ -162,7 +162,10 @@ export function* setUserRole(userId: string, role: Role): Transaction<User | und
 export interface UserOverview {
   readonly user: User;
   readonly signIns: readonly string[];
+  /** Those that are enabled. */
   readonly keys: number;
+  /** All that are not deleted. */
+  readonly allKeys: number;
   /** The latest sign-in. */
   readonly signedInAt: number | undefined;
   /** The latest use of a browser that is signed in, else the latest sign-in. */
@@ -170,7 +173,7 @@ export interface UserOverview {
 }
 
 export interface UserFilter {
-  /** The id, or a part of the name, whatever its case. */
+  /** The id or its end, or a part of the name or of the e-mail address, whatever its case. */
   readonly q?: string | undefined;
   readonly role?: Role | undefined;
   readonly state?: UserState | undefined;
@@ -221,10 +224,20 @@ export function* usersToOrder(
   }));
 }
 
+/** What the console shows of an id; fewer letters are the end of too many ids. */
+const idEndMin = 6;
+
 function conditionsOf({ q, role, state }: UserFilter): WhereClause {
   const where = new WhereClause();
-  if (q !== undefined && q !== '')
-    where.add(`(u.id=? OR LOWER(u.name) LIKE ${where.place(containing(q))} ESCAPE '!')`, q);
+  if (q !== undefined && q !== '') {
+    const text = where.place(containing(q));
+    const end =
+      q.length < idEndMin ? '' : ` OR LOWER(u.id) LIKE ${where.place(endingIn(q))} ESCAPE '!'`;
+    where.add(
+      `(u.id=? OR LOWER(u.name) LIKE ${text} ESCAPE '!' OR LOWER(u.email) LIKE ${text} ESCAPE '!'${end})`,
+      q,
+    );
+  }
   where.add('u.role=?', role);
   where.add('u.frozen=?', state === undefined ? undefined : Number(state === 'suspended'));
   return where;
@@ -233,6 +246,7 @@ function conditionsOf({ q, role, state }: UserFilter): WhereClause {
 function* overviews(where: WhereClause, rest: string): Transaction<readonly UserOverview[]> {
   const rows = yield {
     sql: `SELECT u.*, (SELECT COUNT(*) FROM api_keys k WHERE k.user_id=u.id AND k.status='active') AS active_keys,
+        (SELECT COUNT(*) FROM api_keys k WHERE k.user_id=u.id AND k.status<>'deleted') AS all_keys,
         ${lastSeen} AS last_seen_at
       FROM users u${where.text} ${rest}`,
     params: where.params,
@@ -261,6 +275,7 @@ function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
       .filter((way) => way['user_id'] === row['id'])
       .map((way) => String(way['provider'])),
     keys: Number(row['active_keys']),
+    allKeys: Number(row['all_keys']),
     signedInAt: timeIn('signed_in_at'),
     lastSeenAt: timeIn('last_seen_at'),
   };

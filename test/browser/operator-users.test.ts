@@ -53,8 +53,8 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
     async (seen) => {
       const words = wordsOf[seen.language];
       const live = await startLiveConsole();
-      await live.newUser({ name: 'Poor', yuan: 1n });
-      await live.newUser({ name: 'Rich', yuan: 300n });
+      const poor = await live.newUser({ name: 'Poor', yuan: 1n });
+      const rich = await live.newUser({ name: 'Rich', yuan: 300n });
       const operator = await live.newUser({ role: 'operator', name: 'Wu' });
       const { page, go } = await openWindow(live.url, operator.cookie, seen);
       const look = async (name: string) => {
@@ -64,8 +64,15 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
       };
       await go('/operator/users');
       await page.getByRole('combobox', { name: words.users.sort }).selectOption('balance');
-      const rows = page.getByRole('main').locator('[data-row-link]');
-      await expect.poll(async () => (await rows.allInnerTexts()).join()).toBe('Rich,Poor,Wu');
+      const rows = page.getByRole('main').locator('[data-row]');
+      const shown = async () =>
+        (await rows.allInnerTexts()).map((row) =>
+          /(Rich|Poor|Wu)[^…]*(…\w{6})/.exec(row)?.slice(1).join(),
+        );
+      const ends = [rich, poor, operator].map(({ userId }) => `…${userId.slice(-6)}`);
+      await expect
+        .poll(shown)
+        .toEqual(['Rich', 'Poor', 'Wu'].map((name, i) => `${name},${ends[i]}`));
 
       await page.getByRole('button', { name: words.users.create.open }).click();
       const form = page.getByRole('dialog', { name: words.users.create.title });

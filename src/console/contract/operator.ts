@@ -335,14 +335,20 @@ export interface VendorView {
 /** GET `operator/users`, a page; `operator/users/:id`. */
 export interface UserView {
   readonly id: string;
+  /** Not the user's alone, as `email` is not: `id` tells users apart. */
   readonly name: string;
+  /** For notifications, as the user wrote it; `null`: none. */
+  readonly email: string | null;
   readonly sign_ins: readonly string[];
   readonly role: RoleName;
   readonly state: 'active' | 'suspended';
   readonly balance: Yuan;
   readonly held: Yuan;
   readonly spent_30_days: Yuan;
+  /** Those that are enabled. */
   readonly keys: number;
+  /** All that are not deleted. */
+  readonly keys_all: number;
   readonly created_at: Instant;
   /** The latest sign-in; `null`: never. */
   readonly signed_in_at: Instant | null;

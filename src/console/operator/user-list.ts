@@ -106,9 +106,10 @@ function* viewsOf(users: readonly UserOverview[], at: number): Transaction<reado
   const ids = users.map(({ user }) => user.id);
   const funds = yield* fundsOfUsers(ids);
   const spent = yield* chargedByAccount(ids, { from: at - monthMs, to: at + 60_000 });
-  return users.map(({ user, signIns, keys, signedInAt, lastSeenAt }) => ({
+  return users.map(({ user, signIns, keys, allKeys, signedInAt, lastSeenAt }) => ({
     id: user.id,
     name: user.name,
+    email: user.email ?? null,
     sign_ins: signIns,
     role: user.role,
     state: user.state,
@@ -116,6 +117,7 @@ function* viewsOf(users: readonly UserOverview[], at: number): Transaction<reado
     held: yuan(funds.get(user.id)?.held ?? 0n),
     spent_30_days: yuan(spent.get(user.id) ?? 0n),
     keys,
+    keys_all: allKeys,
     created_at: instant(user.createdAt),
     signed_in_at: instantOrNull(signedInAt),
     last_seen_at: instantOrNull(lastSeenAt),

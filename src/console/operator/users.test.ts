@@ -3,9 +3,10 @@ import { forEachDatabase } from '../../../test/databases.ts';
 import { type Browser, newBrowser } from '../../../test/support/console.ts';
 import { eventsIn, startOperatorConsole } from '../../../test/support/console-operator.ts';
 import { sold } from '../../../test/support/console-user.ts';
-import { newCustomer } from '../../../test/support/customer.ts';
+import { newCustomer, newTestKey } from '../../../test/support/customer.ts';
 import { writeAudit } from '../../accounts/audit.ts';
-import { createKey } from '../../accounts/keys.ts';
+import { createKey, setKeyStatus } from '../../accounts/keys.ts';
+import { setUserEmail } from '../../accounts/users.ts';
 import { systemClock } from '../../base/clock.ts';
 import { check, checkRun, startCheck } from '../../ledger/check.ts';
 import { balance } from '../../ledger/ledger.ts';
@@ -179,8 +180,33 @@ forEachDatabase((_name, openFresh) => {
     expect((await operator.ask('operator/users?q=TES&state=active')).json.items).toHaveLength(4);
     expect((await operator.ask('operator/users?q=%25')).json.items).toHaveLength(0);
     expect((await operator.ask(`operator/users?q=${first.items[0].id}`)).json.items).toMatchObject([
-      { balance: '1.000000000', keys: 1 },
+      { balance: '1.000000000', keys: 1, keys_all: 1, email: null },
     ]);
+  });
+
+  test('users of one name are told apart by the end of the id and by their e-mail', async () => {
+    const { operator, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      sold,
+    );
+    const { userId: twin } = await newCustomer(database, yuan);
+    const { userId, key } = await newCustomer(database, yuan);
+    await database.transact(() => setUserEmail(userId, 'Wei_1@Example.com'));
+    await newTestKey(database, userId);
+    await database.transact(() => setKeyStatus(key.id, 'disabled'));
+    const ids = async (q: string) =>
+      (await operator.ask(`operator/users?q=${encodeURIComponent(q)}`)).json.items.map(
+        ({ id }: { readonly id: string }) => id,
+      );
+    expect(await ids('wei_1@example')).toEqual([userId]);
+    expect(await ids('weix1@')).toEqual([]);
+    for (const id of [twin, userId]) expect(await ids(id.slice(-6))).toEqual([id]);
+    expect(await ids(twin.slice(-5))).toEqual([]);
+    expect((await operator.ask(`operator/users/${userId}`)).json).toMatchObject({
+      email: 'Wei_1@Example.com',
+      keys: 1,
+      keys_all: 2,
+    });
   });
 
   test('the ledger is proved rule by rule, by one at a time, and the proof is found again', async () => {

@@ -137,10 +137,10 @@ const orderFound = (id: string, operator: boolean): Found => {
   };
 };
 
-const userFound = ({ user: { id, name } }: UserOverview): Found => ({
+const userFound = ({ user: { id, name, email } }: UserOverview): Found => ({
   kind: 'user',
   id,
   title: name,
-  detail: id,
+  detail: email ?? null,
   path: `/operator/users/${id}`,
 });

@@ -13,6 +13,7 @@ import { PathLink } from '../../components/path-link.tsx';
 import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { userMark } from '../../format/user-mark.ts';
 import { bookWords } from '../../words/families.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
 import { useWords } from '../../words/family.ts';
@@ -20,6 +21,7 @@ import { useChangeInWords } from './audit-change.ts';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
+import { UserName, userPath } from './user-name.tsx';
 
 /** The filter of the audit page. */
 export const noFilter = { actor: '', action: '', target: '', account: '', from: '', to: '' };
@@ -101,7 +103,10 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
           <>
             <Time at={entry.at} />
             <Actor entry={entry} />
-            <span className="wrap-anywhere">{targetName(entry.target, language)}</span>
+            <span className="wrap-anywhere">
+              {targetName(entry.target, language)}
+              {usersKinds.includes(entry.target.kind) && ` ${userMark(entry.target.id)}`}
+            </span>
             {entry.reason !== null && <span className="wrap-anywhere">{entry.reason}</span>}
           </>
         ),
@@ -115,20 +120,21 @@ function Actor({ entry: { actor } }: { readonly entry: AuditEntry }): ReactNode 
   const kind = words.kinds[actor.kind];
   if (actor.id === null) return <span className="text-muted">{kind}</span>;
   return (
-    <span className="inline-block max-w-48 truncate align-bottom">
-      <PathLink path={userPath(actor.id)}>{actor.name}</PathLink>{' '}
+    <span className="flex max-w-48 items-baseline gap-1">
+      <UserName user={{ id: actor.id, name: actor.name }} link />
       <span className="text-muted">{kind}</span>
     </span>
   );
 }
 
-const userPath = (id: string): string => `/operator/users/${pathName(id)}`;
+/** Targets whose id is a user's. */
+const usersKinds: readonly string[] = ['user', 'sign_in_link'];
 
 /** The page of the entry's target, where it has one; of a key, the list of its user's keys. */
 function pathOf({ target: { kind, id }, account }: AuditEntry): string | undefined {
   if (kind === 'channel') return channelPath(id);
   if (kind === 'model') return operatorModelPath(id);
-  if (kind === 'user' || kind === 'sign_in_link') return userPath(id);
+  if (usersKinds.includes(kind)) return userPath(id);
   if (kind === 'key') return account === null ? undefined : `${userPath(account.id)}?tab=keys`;
   if (kind === 'group') return `/operator/groups/${pathName(id)}`;
   if (kind === 'order') return `/operator/orders?order=${pathName(id)}`;
@@ -146,6 +152,13 @@ function Target({ entry }: { readonly entry: AuditEntry }): ReactNode {
   const { target } = entry;
   const path = pathOf(entry);
   const name = targetName(target, useLanguage());
+  if (usersKinds.includes(target.kind))
+    return (
+      <span className="flex max-w-56 items-baseline gap-1 xl:max-w-72">
+        <span className="shrink-0 text-muted">{words.targets[target.kind]}</span>
+        <UserName user={target} link />
+      </span>
+    );
   return (
     <span className="inline-block max-w-56 truncate align-bottom xl:max-w-72">
       <span className="text-muted">{words.targets[target.kind] ?? target.kind}</span>{' '}
@@ -179,9 +192,7 @@ function EntryDrawer({ entry, ...drawer }: EntryDrawerProps): ReactNode {
           </Fact>
           {entry.account !== null && (
             <Fact name={words.columns.account}>
-              <PathLink path={userPath(entry.account.id)}>
-                {entry.account.name ?? entry.account.id}
-              </PathLink>
+              <UserName user={entry.account} link />
             </Fact>
           )}
           <Fact name={words.columns.reason}>{entry.reason ?? '—'}</Fact>

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { Invitation, NewUserBody, RoleName } from '../../../src/console/contract.ts';
+import type { Invitation, NewUserBody, RoleName, UserView } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
@@ -9,6 +9,7 @@ import { Field, Select, TextInput } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { useZone } from '../../components/time.tsx';
 import { formatTime } from '../../format/time.ts';
+import { userMark } from '../../format/user-mark.ts';
 import { peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { pathName, refresh } from './parts.tsx';
@@ -71,21 +72,25 @@ export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNod
 
 /** Asks for another link for a user who never signed in. */
 export function InviteAgain({
-  userId,
+  user,
   onClose,
 }: {
-  readonly userId: string;
+  readonly user: UserView;
   readonly onClose: () => void;
 }): ReactNode {
   const { users: words } = useWords(peopleWords);
   const invite = useMutation({
-    mutationFn: () => send<Invitation>('POST', `operator/users/${pathName(userId)}/link`),
+    mutationFn: () => send<Invitation>('POST', `operator/users/${pathName(user.id)}/link`),
     onSuccess: () => void refresh('operator/users'),
   });
   if (invite.data !== undefined)
     return <InvitationDialog invitation={invite.data} onClose={onClose} />;
   return (
-    <Dialog onClose={onClose} title={words.create.invite}>
+    <Dialog
+      onClose={onClose}
+      title={words.create.inviteTitle(user.name)}
+      description={userMark(user.id, user.email)}
+    >
       <Form
         saving={invite}
         submit={words.create.invite}
@@ -112,6 +117,7 @@ function InvitationDialog({
       locked
       onClose={onClose}
       title={words.linkTitle(user.name)}
+      description={userMark(user.id, user.email)}
       footer={
         <>
           <Button onClick={onClose}>{actions.close}</Button>

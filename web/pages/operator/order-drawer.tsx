@@ -10,7 +10,6 @@ import { Foot } from '../../components/dialog-foot.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
-import { PathLink } from '../../components/path-link.tsx';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -18,7 +17,8 @@ import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { leftOf, OrderBadge, orderAddress, refreshOrders, TimeLeft } from './order-parts.tsx';
 import { RefundDialog } from './order-refund.tsx';
-import { pathName, useAct } from './parts.tsx';
+import { useAct } from './parts.tsx';
+import { UserName } from './user-name.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 interface OrderDrawerProps {
@@ -53,7 +53,7 @@ function Detail({ order }: { readonly order: OperatorOrder }): ReactNode {
           <Money amount={order.amount} as="balance" />
         </Fact>
         <Fact name={columns.user}>
-          <PathLink path={`/operator/users/${pathName(order.user.id)}`}>{order.user.name}</PathLink>
+          <UserName user={order.user} link />
         </Fact>
         <Fact name={columns.wallet}>{wallet(order.wallet)}</Fact>
         <Fact name={columns.id}>

@@ -14,6 +14,7 @@ import { Form, type Saving } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { amountError } from '../../format/amount.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
+import { userMark } from '../../format/user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { leftOf, orderAddress, refreshOrders } from './order-parts.tsx';
@@ -170,7 +171,13 @@ function Sure({ order, text, onChange, saving, onBack, onSure }: SureProps): Rea
     >
       {(errors) => (
         <>
-          <p>{words.refundWhat(shown, order.user.name, wallet(order.wallet))}</p>
+          <p>
+            {words.refundWhat(
+              shown,
+              `${order.user.name} (${userMark(order.user.id)})`,
+              wallet(order.wallet),
+            )}
+          </p>
           <p className="text-table text-muted wrap-anywhere">{text.reason}</p>
           <Field label={user.typed(text.amount)} error={errors['typed']}>
             {(tied) => (

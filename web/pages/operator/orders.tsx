@@ -13,16 +13,16 @@ import { ListPanel } from '../../components/list-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { Page } from '../../components/page.tsx';
-import { PathLink } from '../../components/path-link.tsx';
 import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
+import { userMark } from '../../format/user-mark.ts';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { OrderDrawer } from './order-drawer.tsx';
 import { OrderBadge, TimeLeft } from './order-parts.tsx';
-import { pathName } from './parts.tsx';
+import { UserName } from './user-name.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 /** `order` is the id of the order that is open beside the list. */
@@ -114,11 +114,7 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
     { id: 'id', spare: 1, cell: ({ id }) => <Cut text={id} /> },
     {
       id: 'user',
-      cell: ({ user }) => (
-        <span className="block max-w-36 truncate xl:max-w-48">
-          <PathLink path={`/operator/users/${pathName(user.id)}`}>{user.name}</PathLink>
-        </span>
-      ),
+      cell: ({ user }) => <UserName user={user} link className="max-w-36 xl:max-w-48" />,
     },
     { id: 'amount', amount: ({ amount }) => amount, as: 'balance' },
     { id: 'wallet', cell: (order) => wallet(order.wallet) },
@@ -147,6 +143,7 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
         value: <Money amount={order.amount} as="balance" />,
         detail: (
           <>
+            <span className="w-full">{userMark(order.user.id)}</span>
             <OrderBadge order={order} />
             <span>{wallet(order.wallet)}</span>
             <Time at={order.created_at} />

@@ -19,7 +19,7 @@ import { HttpStatus, Reason } from '../request-parts.tsx';
 import { Timeline } from '../request-timeline.tsx';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
-import { pathName } from './parts.tsx';
+import { UserName, userPath } from './user-name.tsx';
 
 const address = (id: string): string => `operator/requests/${encodeURIComponent(id)}`;
 
@@ -162,7 +162,6 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
   const words = useWords(operatorRequestWords);
   const { columns, facts, openCharge } = useWords(requestWords);
   const { user, id } = request;
-  const userPath = `/operator/users/${pathName(user.id)}`;
   return (
     <Facts>
       <Fact name={columns.id}>
@@ -172,7 +171,7 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
         <Time at={request.at} />
       </Fact>
       <Fact name={words.columns.user}>
-        <PathLink path={userPath}>{user.name ?? user.id}</PathLink>
+        <UserName user={user} link />
       </Fact>
       <Fact name={columns.key}>
         {request.key_name}
@@ -205,7 +204,7 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
       </Fact>
       <Fact name={words.charge}>
         {request.charged ? (
-          <PathLink path={`${userPath}?tab=usage&charge=${id}`}>{openCharge}</PathLink>
+          <PathLink path={`${userPath(user.id)}?tab=usage&charge=${id}`}>{openCharge}</PathLink>
         ) : (
           words.notCharged
         )}

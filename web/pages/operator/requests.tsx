@@ -10,17 +10,17 @@ import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Page } from '../../components/page.tsx';
 import { Segments } from '../../components/segments.tsx';
-import { PathLink } from '../../components/path-link.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, useZone, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
+import { userMark } from '../../format/user-mark.ts';
 import { operatorRequestWords, requestWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { codeOf } from '../error-code.tsx';
 import { HttpStatus, useRequestColumns } from '../request-parts.tsx';
 import { Period, periodOf, useFailedFields } from '../usage-filter.tsx';
-import { pathName } from './parts.tsx';
+import { UserName } from './user-name.tsx';
 
 const noFilter = { user: '', key: '', model: '', channel: '', http: '', code: '', id: '' };
 /** `all`: also the requests that were answered. `live`: the list fetches itself again. */
@@ -122,7 +122,9 @@ function RequestTable({
         detail: (
           <>
             <Time at={request.at} />
-            <span className="max-w-32 truncate">{request.user.name ?? request.user.id}</span>
+            <span className="max-w-48 truncate">
+              {request.user.name} {userMark(request.user.id)}
+            </span>
             {codeOf(request) !== null && <span className="font-mono">{codeOf(request)}</span>}
             {request.channel !== null && (
               <span className="max-w-32 truncate">{request.channel}</span>
@@ -143,11 +145,7 @@ function useColumns(): readonly Column<OperatorRequest>[] {
     {
       id: 'user',
       header: columns.user,
-      cell: ({ user }) => (
-        <span className="block max-w-36 truncate">
-          <PathLink path={`/operator/users/${pathName(user.id)}`}>{user.name ?? user.id}</PathLink>
-        </span>
-      ),
+      cell: ({ user }) => <UserName user={user} link className="max-w-36" />,
     },
     key && { ...key, spare: 4 },
     model,

@@ -18,10 +18,12 @@ import { Unbroken } from '../../components/unbroken.tsx';
 import { axisCount, formatCount, formatShare, oneDecimal } from '../../format/count.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { formatClock, formatDay } from '../../format/time.ts';
+import { userMark } from '../../format/user-mark.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useSentenceGap } from '../../words/language.ts';
 import { pathName } from './parts.tsx';
+import { userPath } from './user-name.tsx';
 
 /** A long period is many rows to add up, and changes little in a minute. */
 const everyMs = { today: 60_000, '7d': 60_000, '30d': 600_000, '90d': 600_000, month: 600_000 };
@@ -276,10 +278,10 @@ function Largest({ trend: { period, models, users, channels } }: TrendProps): Re
         title={words.users}
         ranks={users.map(({ id, name, revenue, requests }) => ({
           id,
-          name: <PathLink path={`/operator/users/${pathName(id)}`}>{name ?? id}</PathLink>,
+          name: <PathLink path={userPath(id)}>{name ?? id}</PathLink>,
           value: { cost: revenue },
           share: ofRevenue(revenue),
-          note: count(requests),
+          note: `${userMark(id)} · ${count(requests)}`,
         }))}
       />
       <Ranked

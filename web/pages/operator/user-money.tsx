@@ -8,6 +8,7 @@ import { Form, type Saving } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { amountError } from '../../format/amount.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
+import { userMark } from '../../format/user-mark.ts';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { refresh } from './parts.tsx';
@@ -49,6 +50,7 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
     <Dialog
       onClose={onClose}
       title={kind === 'credit' ? words.creditTitle(user.name) : words.debitTitle(user.name)}
+      description={userMark(user.id, user.email)}
     >
       <MoneyForm user={user} kind={kind} saving={give} onSubmit={give.mutate} onCancel={onClose} />
     </Dialog>

@@ -5,6 +5,7 @@ import { send } from '../../api/client.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { userMark } from '../../format/user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ReasonField, refresh } from './parts.tsx';
@@ -43,7 +44,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
     },
   });
   return (
-    <Dialog onClose={onClose} title={text.title}>
+    <Dialog onClose={onClose} title={text.title} description={userMark(user.id, user.email)}>
       <Form
         mistakes={{ ...(reason.trim() === '' && { reason: 'required' }) }}
         saving={act}

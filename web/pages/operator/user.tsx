@@ -54,6 +54,9 @@ function Note({ user }: { readonly user: UserView }): ReactNode {
       <UserBadge user={user} />
       <RoleBadge user={user} />
       <CopyText text={user.id} label={words.id} />
+      {user.email !== null && (
+        <span className="text-caption text-muted wrap-anywhere">{user.email}</span>
+      )}
       <span className="text-caption text-muted">
         {words.since} <Time at={user.created_at} as="day" />
       </span>
@@ -102,7 +105,7 @@ function Actions({ user }: { readonly user: UserView }): ReactNode {
       {(open === 'credit' || open === 'debit') && (
         <MoneyDialog user={user} kind={open} onClose={close} />
       )}
-      {open === 'invite' && <InviteAgain userId={user.id} onClose={close} />}
+      {open === 'invite' && <InviteAgain user={user} onClose={close} />}
       {open !== undefined && open !== 'credit' && open !== 'debit' && open !== 'invite' && (
         <TurnDialog user={user} turn={open} onClose={close} />
       )}
@@ -128,7 +131,11 @@ function Detail({ user }: { readonly user: UserView }): ReactNode {
           label={users.columns.spent}
           value={<Money amount={user.spent_30_days} as="spend" />}
         />
-        <FigureCard label={users.columns.keys} value={formatCount(user.keys)} />
+        <FigureCard
+          label={users.columns.keys}
+          value={formatCount(user.keys)}
+          note={users.allKeys(formatCount(user.keys_all))}
+        />
         <FigureCard
           label={users.columns.seen}
           value={<Time at={user.last_seen_at} as="relative" absent={users.never} />}

@@ -6,9 +6,11 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { operatorWords, peopleWords } from '../../words/families.ts';
+import { userMark } from '../../format/user-mark.ts';
+import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { pathName, ReasonField, refresh } from './parts.tsx';
+import { UserName } from './user-name.tsx';
 
 interface BulkProps {
   readonly users: readonly UserView[];
@@ -54,7 +56,6 @@ interface BulkDialogProps {
 function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNode {
   const { bulk: words } = useWords(peopleWords).users;
   const { user: acts } = useWords(peopleWords);
-  const { comma } = useWords(operatorWords);
   const toast = useToast();
   const [reason, setReason] = useState('');
   const [done, setDone] = useState(0);
@@ -80,6 +81,8 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
       void refresh('operator/audit');
     },
   });
+  const next = users[done];
+  const refused = next === undefined ? '' : `${next.name} ${userMark(next.id, next.email)}`;
   const title = turn === 'suspend' ? words.suspendTitle : words.restoreTitle;
   return (
     <Dialog onClose={onClose} title={title(users.length)}>
@@ -94,11 +97,15 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
         {(errors) => (
           <>
             <p>{turn === 'suspend' ? words.suspendText : words.restoreText}</p>
-            <p className="text-table text-muted wrap-anywhere">
-              {users.map(({ name }) => name).join(comma)}
-            </p>
+            <ul className="flex flex-col gap-2">
+              {users.map((user) => (
+                <li key={user.id} className="flex text-table">
+                  <UserName user={user} />
+                </li>
+              ))}
+            </ul>
             <ReasonField value={reason} onChange={setReason} error={errors['reason']} />
-            {act.error !== null && <p>{words.stopped(done, users[done]?.name ?? '')}</p>}
+            {act.error !== null && <p>{words.stopped(done, refused)}</p>}
           </>
         )}
       </Form>

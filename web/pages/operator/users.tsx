@@ -12,11 +12,13 @@ import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
+import { userMark } from '../../format/user-mark.ts';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { NewUser } from './new-user.tsx';
 import { pathName } from './parts.tsx';
+import { UserName } from './user-name.tsx';
 import { UsersBulk } from './users-bulk.tsx';
 
 const noFilter = { q: '', role: '', state: '' };
@@ -129,12 +131,12 @@ interface UserTableProps {
 function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
   const { users: words } = useWords(peopleWords);
   const { columns } = words;
-  const box = ({ id, name }: UserView) => (
+  const box = ({ id, name, email }: UserView) => (
     <label className="flex size-6 items-center justify-center touch:size-11">
       <input
         type="checkbox"
         className="size-4 accent-accent"
-        aria-label={words.bulk.pick(name)}
+        aria-label={words.bulk.pick(`${name} ${userMark(id, email)}`)}
         checked={picked.has(id)}
         onChange={() =>
           onPick(
@@ -159,6 +161,7 @@ function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
         menu: box(user),
         detail: (
           <>
+            <span className="w-full truncate">{userMark(user.id, user.email)}</span>
             <UserBadge user={user} />
             <RoleBadge user={user} />
             <span>
@@ -189,7 +192,7 @@ function useUserColumns(box: (user: UserView) => ReactNode): readonly Column<Use
     [
       {
         id: 'name',
-        cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+        cell: (user) => <UserName user={user} className="max-w-64 font-medium" />,
       },
       { id: 'ways', spare: 1, cell: ways },
       { id: 'role', cell: (user) => <RoleBadge user={user} /> },

@@ -3,7 +3,7 @@ export default {
   users: {
     title: 'Users',
     search: 'Search users',
-    searchPlaceholder: 'Name or user ID …',
+    searchPlaceholder: 'Name, e-mail or user ID …',
     empty: 'No users yet.',
     nothing: 'No matches.',
     role: 'Role',
@@ -19,13 +19,14 @@ export default {
       balance: 'Balance',
       held: 'Held',
       spent: 'Spent, 30 days',
-      keys: 'Keys',
+      keys: 'Enabled keys',
       seen: 'Last seen',
       state: 'State',
     },
     ways: { github: 'GitHub', wechat: 'WeChat', link: 'one-time link' } as Readonly<
       Record<string, string>
     >,
+    allKeys: (count: string) => `of ${count}`,
     never: 'never',
     byLink: 'one-time link',
     orderedNewest: (count: string) =>
@@ -63,6 +64,7 @@ export default {
       nameHelp: 'The user can change it later.',
       submit: 'Create and show the link',
       invite: 'New invitation',
+      inviteTitle: (name: string) => `New invitation for ${name}`,
       linkTitle: (name: string) => `Invitation for ${name}`,
       linkText: (until: string) =>
         `Send this link to the user. It signs the user in once, until ${until}. It is not shown again.`,
