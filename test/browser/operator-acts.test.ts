@@ -170,35 +170,44 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
   test('credit and debit with a reason and the amount typed twice, suspend and restore, each in the trail', async () => {
     const live = await startLiveConsole();
     const user = await live.newUser({ yuan: 20n, name: 'Lin' });
+    const namesake = await live.newUser({ name: 'Lin' });
+    const end = `…${user.userId.slice(-6)}`;
     const { page, go, operator } = await asOperator(live);
     await go('/operator/users');
     await page.getByRole('searchbox').fill('lin');
     await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('lin');
-    await page.getByRole('link', { name: 'Lin' }).click();
-    await page.getByRole('button', { name: 'Credit' }).click();
-    const credit = page.getByRole('dialog', { name: 'Credit Lin' });
+    await page.getByRole('link', { name: `…${namesake.userId.slice(-6)}` }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search or jump to' }).fill('lin');
+    await page.getByRole('option', { name: end }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: end }).click();
+    await page.getByRole('button', { name: 'Add to balance' }).click();
+    const credit = page.getByRole('dialog', { name: 'Add to the balance of Lin' });
+    await credit.getByText(end).waitFor();
     await credit.getByLabel('Amount', { exact: true }).fill('10.5');
     await credit.getByLabel('Reason').fill('compensation');
     await credit.getByLabel('Type 10.5 to confirm').fill('10');
-    await credit.getByRole('button', { name: 'Credit ¥10.50' }).click();
+    await credit.getByRole('button', { name: 'Add ¥10.50' }).click();
     await credit.getByText('Doesn’t match the amount.').waitFor();
     await credit.getByLabel('Type 10.5 to confirm').fill('10.5');
     await expectAccessible(page, 'a credit');
     await picture(page, 'operator-credit');
-    await credit.getByRole('button', { name: 'Credit ¥10.50' }).click();
-    await said(page, '¥10.50 credited. Balance ¥30.50.');
+    await credit.getByRole('button', { name: 'Add ¥10.50' }).click();
+    await said(page, '¥10.50 added. Balance ¥30.50.');
 
-    await page.getByRole('button', { name: 'Debit' }).click();
-    const debit = page.getByRole('dialog', { name: 'Debit Lin' });
+    await page.getByRole('button', { name: 'Take from balance' }).click();
+    const debit = page.getByRole('dialog', { name: 'Take from the balance of Lin' });
     await debit.getByLabel('Amount', { exact: true }).fill('0.5');
     await debit.getByLabel('Reason').fill('a mistake');
     await debit.getByLabel('Type 0.5 to confirm').fill('0.5');
-    await debit.getByRole('button', { name: 'Debit ¥0.50' }).click();
-    await said(page, '¥0.50 debited. Balance ¥30.00.');
+    await debit.getByRole('button', { name: 'Take ¥0.50' }).click();
+    await said(page, '¥0.50 taken. Balance ¥30.00.');
 
     await page.getByRole('button', { name: 'Actions for Lin' }).click();
     await page.getByRole('menuitem', { name: 'Suspend' }).click();
     const suspend = page.getByRole('dialog', { name: 'Suspend Lin?' });
+    await suspend.getByText(end).waitFor();
     await suspend.getByLabel('Reason').fill('abuse');
     await suspend.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('This account is suspended').waitFor();
@@ -207,8 +216,10 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
       balance: '30.000000000',
     });
     await page.getByRole('tab', { name: 'Audit' }).click();
-    for (const act of ['suspended a user', 'debited a user', 'credited a user'])
-      await page.getByText(act).waitFor();
+    for (const act of ['suspended a user', 'took from a balance', 'added to a balance']) {
+      const row = page.locator('[data-row]').filter({ hasText: act });
+      await row.filter({ hasText: end }).waitFor();
+    }
     await expectAccessible(page, 'the trail of a user');
   }, 90_000);
 

@@ -28,7 +28,7 @@ export default {
   notConfigured: 'No payment method is set up here. Ask the operator to add money to your balance.',
   notConfiguredByYou:
     'No payment method is set up yet. WeChat Pay and Alipay come from the configuration. Without them, operators add money to balances on the page of a user.',
-  creditYourself: 'Credit your own balance',
+  creditYourself: 'Add to your own balance',
   fields: {
     not_payable: 'The wallet does not accept this amount.',
     not_offered: 'This wallet does not support this way to pay.',
