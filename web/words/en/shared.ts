@@ -13,7 +13,7 @@ export default {
     help: 'Help',
     more: 'More',
     operator: 'Operator',
-    operatorOverview: 'Overview',
+    operatorOverview: 'Operator overview',
     channels: 'Channels',
     modelsAndPrices: 'Models & prices',
     groups: 'Groups',
