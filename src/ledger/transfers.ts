@@ -160,12 +160,19 @@ export interface ChargeRefund {
   readonly amount: Nano;
 }
 
-/** Refunds of a period. They are rare: a charge is refunded when its answer was not delivered. */
-export function* chargeRefunds({ from, to }: LedgerPeriod): Transaction<readonly ChargeRefund[]> {
+/**
+ * Refunds of a period, to all accounts or to one. They are rare: a charge is refunded when its
+ * answer was not delivered.
+ */
+export function* chargeRefunds(
+  { from, to }: LedgerPeriod,
+  account?: string,
+): Transaction<readonly ChargeRefund[]> {
+  const only = account === undefined ? '' : ' AND credit=$3';
   const rows = yield {
     sql: `SELECT credit, ref, at, amount FROM transfer
-      WHERE debit='revenue' AND credit<>'revenue' AND at>=$1 AND at<$2`,
-    params: [from, to],
+      WHERE debit='revenue' AND credit<>'revenue' AND at>=$1 AND at<$2${only}`,
+    params: [from, to, ...(account === undefined ? [] : [account])],
   };
   return rows.map((row) => ({
     account: textColumn(row, 'credit'),

@@ -344,6 +344,7 @@ export interface UserView {
   readonly state: 'active' | 'suspended';
   readonly balance: Yuan;
   readonly held: Yuan;
+  /** Charges less their refunds, each at its own time. */
   readonly spent_30_days: Yuan;
   /** Those that are enabled. */
   readonly keys: number;

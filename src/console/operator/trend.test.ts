@@ -166,7 +166,7 @@ forEachDatabase((_name, openFresh) => {
 
   test('what was paid back is taken off the revenue of its hour, model and user', async () => {
     const database = await openFresh({ migrations });
-    const { trend } = await open(database);
+    const { operator, trend } = await open(database);
     const { userId: account } = await newCustomer(database, 1_000n * nano);
     const { userId: other } = await newCustomer(database, 1_000n * nano);
     const sale = (at: number, model: Sale['model'], by: string): Sale => ({
@@ -200,6 +200,11 @@ forEachDatabase((_name, openFresh) => {
       const ofOneDay = await trend('?from=2026-11-19&to=2026-11-19');
       expect(ofOneDay.period).toMatchObject({ revenue: '-5.000000000', margin: null });
       expect(ofOneDay.period).toMatchObject({ requests: 0, active_users: 0 });
+      const { json: users } = await operator.ask('operator/users?sort=spent&limit=2');
+      expect(users.items).toMatchObject([
+        { id: account, spent_30_days: yuan(5n * nano) },
+        { id: other, spent_30_days: '3.999999999' },
+      ]);
     };
     while ((await rollUp(database, noon - 10 * 60_000)) !== undefined);
     await check();

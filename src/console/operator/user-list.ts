@@ -7,8 +7,9 @@ import {
   usersToOrder,
 } from '../../accounts/users.ts';
 import { dayMs } from '../../base/calendar.ts';
-import { balancesOfUsers, fundsOfUsers } from '../../ledger/transfers.ts';
+import { balancesOfUsers, chargeRefunds, fundsOfUsers } from '../../ledger/transfers.ts';
 import type { Transaction } from '../../storage/database.ts';
+import type { TimeRange } from '../../usage/ranges.ts';
 import { chargedByAccount } from '../../usage/spending.ts';
 import { revenueByAccount } from '../../usage/totals.ts';
 import type { UserPage, UserView } from '../contract.ts';
@@ -98,14 +99,27 @@ function* inOrder(
 
 /** By whole days and hours: close enough for an order. */
 function* spentInMonth(at: number): Transaction<ReadonlyMap<string, bigint>> {
-  const rows = yield* revenueByAccount({ from: at - (at % dayMs) - monthMs, to: at });
-  return new Map(rows.map(({ id, cost }) => [id, cost]));
+  const span = { from: at - (at % dayMs) - monthMs, to: at };
+  const rows = yield* revenueByAccount(span);
+  return yield* lessRefunds(new Map(rows.map(({ id, cost }) => [id, cost])), span);
+}
+
+/** What accounts paid, less the refunds of the period, as an operator's revenue. */
+function* lessRefunds(
+  charged: ReadonlyMap<string, bigint>,
+  span: TimeRange,
+): Transaction<ReadonlyMap<string, bigint>> {
+  const net = new Map(charged);
+  for (const { account, amount } of yield* chargeRefunds(span))
+    net.set(account, (net.get(account) ?? 0n) - amount);
+  return net;
 }
 
 function* viewsOf(users: readonly UserOverview[], at: number): Transaction<readonly UserView[]> {
   const ids = users.map(({ user }) => user.id);
   const funds = yield* fundsOfUsers(ids);
-  const spent = yield* chargedByAccount(ids, { from: at - monthMs, to: at + 60_000 });
+  const month = { from: at - monthMs, to: at + 60_000 };
+  const spent = yield* lessRefunds(yield* chargedByAccount(ids, month), month);
   return users.map(({ user, signIns, keys, allKeys, signedInAt, lastSeenAt }) => ({
     id: user.id,
     name: user.name,
