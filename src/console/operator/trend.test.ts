@@ -226,6 +226,21 @@ forEachDatabase((_name, openFresh) => {
     expect(period.revenue).toBe(yuan(5n * nano));
   });
 
+  test('charges and refunds of the period before end together, however late the roll-up', async () => {
+    const database = await openFresh({ migrations });
+    const { trend } = await open(database);
+    const { userId: account } = await newCustomer(database, 1_000n * nano);
+    const end = noon - dayMs;
+    const sale = (at: number): Sale => ({ account, at, model: 'glm', millions: 2n });
+    await sell(database, [sale(end - 4 * hourMs), sale(end - hourMs)]);
+    while ((await rollUp(database, end - 2 * hourMs)) !== undefined);
+    const back = { original: 'req_1', amount: nano };
+    await refund(database, { ...back, id: 'back_1', at: end - hourMs + 1_000 });
+    await refund(database, { ...back, id: 'back_2', at: end + 1_000 });
+    const { before } = await trend('?period=today');
+    expect(before).toMatchObject({ requests: 2, revenue: yuan(9n * nano) });
+  });
+
   test('a day with more refunds than charges has a vendor cost, and no margin', async () => {
     const database = await openFresh({ migrations });
     const { trend } = await open(database);

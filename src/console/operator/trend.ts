@@ -127,8 +127,7 @@ function* trend(
 ): Transaction<Trend> {
   const { until, tail } = yield* recentOf({ from: before.from, to: period.to }, at);
   const counted = (yield* oldestCounts()) ?? Number.POSITIVE_INFINITY;
-  const chargedUntil = tail === undefined ? until : period.to;
-  const sources = { database, catalogue, counted, chargedUntil, at };
+  const sources = { database, catalogue, counted, until, at };
   const now = yield* partsOf(sources, withTail(period, tail));
   const then = yield* partsOf(sources, yield* withPartHour(before, until));
   const unit = days.length === 1 ? 'hour' : 'day';
@@ -177,8 +176,8 @@ interface Sources {
   readonly catalogue: StoredCatalog;
   /** The beginning of the counts of attempts. */
   readonly counted: number;
-  /** The end of the charges that are read. */
-  readonly chargedUntil: number;
+  /** The end of the charges that are rolled up. */
+  readonly until: number;
   readonly at: number;
 }
 
@@ -195,11 +194,13 @@ interface Parts {
 
 /** The figures of a period, and the parts that they are the sums of. */
 function* partsOf(
-  { database, catalogue, counted, chargedUntil, at }: Sources,
+  { database, catalogue, counted, until, at }: Sources,
   range: RangeWithTail,
 ): Transaction<Parts> {
   const span = { from: range.from, to: Math.max(range.to, range.tail?.to ?? range.to) };
-  const refunds = yield* chargeRefunds({ from: span.from, to: Math.min(span.to, chargedUntil) });
+  // As far as the charges are read.
+  const refundsTo = range.tail?.to ?? Math.min(range.to, until);
+  const refunds = yield* chargeRefunds({ from: span.from, to: refundsTo });
   const accounts = netOf(yield* revenueByAccount(range), refunds, ({ account }) => account);
   const shares = yield* channelShares(range);
   const costs = yield* vendorCosts(database, catalogue, range, shares);
