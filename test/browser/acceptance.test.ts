@@ -70,6 +70,7 @@ const telling = new Set([
   'statement',
   'operator',
   'operator-channels',
+  'operator-models',
   'operator-users',
   'operator-orders',
 ]);

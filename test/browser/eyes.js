@@ -158,7 +158,7 @@
     return [...main.querySelectorAll('table')]
       .flatMap(columnsOf)
       .flatMap(({ points, aligned: ways, header }) => [
-        ...(Math.max(...points) - Math.min(...points) > 1.5
+        ...(Math.max(...points) - Math.min(...points) > 0.5
           ? [`points out of line below ${header}: ${points.map(Math.round).join(' ')}`]
           : []),
         ...(ways.size > 1 ? [`a header that is not above its amounts: ${header}`] : []),

@@ -1,9 +1,11 @@
 import { clsx } from 'clsx';
 import { type ReactNode, Suspense, useState } from 'react';
 import { later } from '../api/later.ts';
+import { longestFraction } from '../format/money.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Button } from './button.tsx';
+import { FractionPad } from './fraction-pad.tsx';
 import { seriesBackground } from './series.ts';
 import { Skeleton } from './skeleton.tsx';
 
@@ -160,6 +162,8 @@ const Swatch = ({ look }: { readonly look: string }): ReactNode => (
 function ChartTable(props: ChartProps): ReactNode {
   const words = useWords(sharedWords);
   const { labels, series, totals, labelHeader, summary } = props;
+  const columns = series.map((one) => ({ ...one, places: longestFraction(one.texts) }));
+  const totalPlaces = longestFraction(totals ?? []);
   return (
     <div className="max-h-80 overflow-auto" tabIndex={0} role="region" aria-label={summary}>
       <table className="w-full border-collapse text-table figures">
@@ -188,13 +192,17 @@ function ChartTable(props: ChartProps): ReactNode {
                 {label}
                 {isOpen(props) && index === labels.length - 1 && ` · ${words.chart.open}`}
               </th>
-              {series.map(({ id, texts }) => (
+              {columns.map(({ id, texts, places }) => (
                 <td key={id} className="px-3 text-right whitespace-nowrap">
                   {texts[index]}
+                  <FractionPad of={texts[index] ?? ''} places={places} />
                 </td>
               ))}
               {totals && (
-                <td className="px-3 text-right font-medium whitespace-nowrap">{totals[index]}</td>
+                <td className="px-3 text-right font-medium whitespace-nowrap">
+                  {totals[index]}
+                  <FractionPad of={totals[index] ?? ''} places={totalPlaces} />
+                </td>
               )}
             </tr>
           ))}

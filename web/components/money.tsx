@@ -1,15 +1,10 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import {
-  type MoneyContext,
-  type Yuan,
-  formatYuan,
-  isRounded,
-  padFraction,
-} from '../format/money.ts';
+import { type MoneyContext, type Yuan, formatYuan, isRounded } from '../format/money.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useCopy } from './copy.tsx';
+import { FractionPad } from './fraction-pad.tsx';
 
 interface MoneyProps {
   /** null: there is no amount (`—`). For one that is not loaded yet, use Skeleton. */
@@ -40,23 +35,31 @@ export function Money({
   // The cost of a request shows all nine decimals, so that the points of a list line up.
   const nine = as === 'exact' || as === 'row';
   const text = formatYuan(amount, nine ? 'exact' : as);
-  const shown = `${estimated ? '≈ ' : ''}${signed && !amount.startsWith('-') ? '+' : ''}${padFraction(text, places)}`;
-  if (isRounded(amount, as)) return <Rounded amount={amount} shown={shown} className={className} />;
+  const shown = `${estimated ? '≈ ' : ''}${signed && !amount.startsWith('-') ? '+' : ''}${text}`;
+  const pad = <FractionPad of={text} places={places} />;
+  if (isRounded(amount, as))
+    return (
+      <Rounded amount={amount} className={className}>
+        {shown}
+        {pad}
+      </Rounded>
+    );
   return (
     <span className={clsx('whitespace-nowrap figures', className)}>
       {nine ? <Nine text={shown} /> : shown}
+      {pad}
     </span>
   );
 }
 
 function Rounded({
   amount,
-  shown,
   className,
+  children,
 }: {
   readonly amount: Yuan;
-  readonly shown: string;
   readonly className: string | undefined;
+  readonly children: ReactNode;
 }): ReactNode {
   const words = useWords(sharedWords);
   const exact = formatYuan(amount, 'exact');
@@ -74,7 +77,7 @@ function Rounded({
         void copy();
       }}
     >
-      {shown}
+      {children}
     </button>
   );
 }

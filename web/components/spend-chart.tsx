@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { SeriesView } from '../../src/console/contract.ts';
-import { formatYuan, longestFraction, padFraction } from '../format/money.ts';
+import { formatYuan } from '../format/money.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Chart } from './chart.tsx';
@@ -31,11 +31,7 @@ export function SpendChart({
   const total = series.reduce((sum, { cost }) => sum + nanoOf(cost), 0n);
   if (total === 0n)
     return <p className="grid h-50 place-items-center text-table text-muted sm:h-60">{empty}</p>;
-  const aligned = (values: readonly string[]) => {
-    const texts = values.map((value) => formatYuan(value, 'spend'));
-    const places = longestFraction(texts);
-    return texts.map((text) => padFraction(text, places));
-  };
+  const textsOf = (values: readonly string[]) => values.map((value) => formatYuan(value, 'spend'));
   const select =
     onSelect && ((from: number, to: number) => onSelect(days[from] ?? '', days[to] ?? ''));
   return (
@@ -54,10 +50,10 @@ export function SpendChart({
         id: id ?? 'other',
         name: id === null ? chart.other : name,
         values: values.map(Number), // only for the height of bars; figures are exact texts
-        texts: aligned(values),
+        texts: textsOf(values),
         ...(id === null && { colour: 'other' as const }),
       }))}
-      totals={aligned(totals)}
+      totals={textsOf(totals)}
       axis={axisYuan}
       onSelect={select}
     />

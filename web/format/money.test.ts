@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { formatYuan, isRounded, longestFraction, padFraction, parseYuan, yuanOf } from './money.ts';
+import {
+  formatYuan,
+  isRounded,
+  longestFraction,
+  missingDecimals,
+  parseYuan,
+  yuanOf,
+} from './money.ts';
 
 describe('money as it is shown', () => {
   test('balances round down, spending and revenue up', () => {
@@ -47,8 +54,8 @@ describe('money as it is shown', () => {
     const texts = ['¥3.20', '¥0.000154', '¥0.00'];
     const places = longestFraction(texts);
     expect(places).toBe(6);
-    expect(texts.map((text) => padFraction(text, places).length - text.indexOf('.'))).toEqual([
-      7, 7, 7,
+    expect([...texts, '¥5', '1.5 s'].map((text) => missingDecimals(text, places))).toEqual([
+      4, 0, 4, 6, 6,
     ]);
   });
   test('what was rounded is known', () => {

@@ -69,19 +69,14 @@ export function longestFraction(texts: readonly string[]): number {
   return Math.max(0, ...texts.map(fractionOf));
 }
 
-const figureSpace = '\u2007';
-
-/**
- * Pads a text to the width of an amount with so many decimals, so that points line up in a
- * right-aligned column.
- */
-export function padFraction(text: string, places: number): string {
-  return text + figureSpace.repeat(Math.max(0, places - fractionOf(text)));
+/** How many decimals a text lacks beside an amount with so many. */
+export function missingDecimals(text: string, places: number): number {
+  return Math.max(0, places - fractionOf(text));
 }
 
+/** The decimals at the end of a text: none of `1.5 s`. */
 function fractionOf(text: string): number {
-  const point = text.lastIndexOf('.');
-  return point === -1 ? 0 : text.length - point - 1;
+  return /\.(\d+)$/.exec(text)?.[1]?.length ?? 0;
 }
 
 interface Rounding {

@@ -3,9 +3,10 @@ import type { ReactNode } from 'react';
 import type { ChargeDetail, ChargeLine } from '../../src/console/contract.ts';
 import { useWide } from '../browser/media.ts';
 import { Icon } from '../components/icon.tsx';
+import { FractionPad } from '../components/fraction-pad.tsx';
 import { Money } from '../components/money.tsx';
 import { formatYuan, longestFraction, parseYuan, yuanOf } from '../format/money.ts';
-import { alignDecimals, formatQuantity } from '../format/quantity.ts';
+import { formatQuantity } from '../format/quantity.ts';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
@@ -51,7 +52,7 @@ const cell = 'px-2 py-1.5 align-top';
 function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words, per, units } = useWords(usageWords);
   const nameOf = useLineName();
-  const exact = alignDecimals(detail.lines.map((line) => line.exact));
+  const exactPlaces = longestFraction(detail.lines.map(({ exact }) => exact));
   const places = longestFraction(
     detail.lines.map(({ price }) => formatYuan(price.amount, 'price')),
   );
@@ -80,7 +81,7 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
           </tr>
         </thead>
         <tbody>
-          {detail.lines.map((line, index) => (
+          {detail.lines.map((line) => (
             <tr key={keyOf(line)} className="border-t border-line">
               <th scope="row" className={clsx(cell, 'text-left font-normal')}>
                 {nameOf(line)}
@@ -94,7 +95,10 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
                   {per[line.price.unit]}
                 </span>
               </td>
-              <td className={clsx(cell, 'text-right whitespace-pre text-muted')}>{exact[index]}</td>
+              <td className={clsx(cell, 'text-right whitespace-nowrap text-muted')}>
+                {line.exact}
+                <FractionPad of={line.exact} places={exactPlaces} />
+              </td>
               <td className={clsx(cell, 'text-right whitespace-nowrap')}>
                 <Charged line={line} />
               </td>

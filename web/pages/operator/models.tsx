@@ -5,12 +5,13 @@ import { useSearchState } from '../../browser/search-state.ts';
 import { ButtonLink, CreateButton } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
 import { TextInput } from '../../components/field.tsx';
+import { FractionPad } from '../../components/fraction-pad.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Page } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
-import { longestFraction, padFraction } from '../../format/money.ts';
+import { longestFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -148,8 +149,16 @@ function useModelColumns(models: readonly OperatorModel[]): readonly Column<Oper
   ): Column<OperatorModel> => {
     const texts = new Map(models.flatMap((model) => tokenText(model, id)));
     const places = longestFraction([...texts.values()]);
-    const cell = (model: OperatorModel) =>
-      padFraction(texts.get(model.id) ?? '—', texts.has(model.id) ? places : 0);
+    const cell = (model: OperatorModel) => {
+      const text = texts.get(model.id);
+      if (text === undefined) return '—';
+      return (
+        <>
+          {text}
+          <FractionPad of={text} places={places} />
+        </>
+      );
+    };
     const sortBy = (model: OperatorModel) => tokenRate(model, id);
     const spare = id === 'cached_input' && { spare: 3 };
     return { id, header, align: 'right', sortBy, cell, ...spare };

@@ -15,11 +15,12 @@ import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { DayInput } from '../../components/day-input.tsx';
 import { type Mistakes, Refusal, useRefusedFields } from '../../components/form.tsx';
 import { AmountInput, Field, Select } from '../../components/field.tsx';
+import { FractionPad } from '../../components/fraction-pad.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { longestFraction, padFraction } from '../../format/money.ts';
+import { longestFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { instantOf, isClock } from '../../format/day.ts';
 import {
@@ -227,7 +228,8 @@ function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNod
               </span>
               <span className="text-right text-table text-muted figures max-sm:col-span-2">
                 <span className="text-caption sm:sr-only">{words.now(model.price_version)} </span>
-                {before === undefined ? '—' : padFraction(before, places)}
+                {before ?? '—'}
+                {before !== undefined && <FractionPad of={before} places={places} />}
               </span>
               <Field
                 className="max-sm:col-span-2"
