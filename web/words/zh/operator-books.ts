@@ -137,7 +137,7 @@ export default {
       'key.create': '创建密钥',
       'key.update': '修改密钥',
       'key.rotate': '轮换密钥',
-      'key.end_old_secret': '使旧密钥失效',
+      'key.end_old_secret': '使旧的密钥内容失效',
       'key.delete': '删除密钥',
       'order.close': '关闭订单',
       'order.refund': '订单退款',
