@@ -39,8 +39,8 @@ const figure = (page: Page, label: string) =>
   page.getByText(label, { exact: true }).locator('xpath=following-sibling::p[1]').innerText();
 
 const words = {
-  en: { today: 'Today', gone: 'Signed out' },
-  zh: { today: '今天', gone: '登录已过期' },
+  en: { today: 'Today', gone: 'Your sign-in has ended' },
+  zh: { today: '今天', gone: '登录已失效' },
 } as const;
 
 describe.skipIf(noChromium).each(['en', 'zh'] as const)('a console left alone, %s', (language) => {

@@ -223,7 +223,7 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
     await page.getByLabel('Name').fill('typed before');
     await user.ask(`sessions/${user.sessionId}`, { method: 'DELETE' });
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Signed out' }).waitFor();
+    await page.getByRole('dialog', { name: 'Your sign-in has ended' }).waitFor();
     const again = await live.signIn(user.userId);
     const [name = '', value = ''] = again.cookie.split('=', 2);
     await context.addCookies([{ name, value, url: live.url, httpOnly: true }]);
@@ -241,7 +241,7 @@ describe.skipIf(noChromium)('somebody whose session has ended, in Chromium', () 
     await page.clock.install();
     await go('/keys/new');
     await page.getByLabel('Name').fill('typed before');
-    const gone = page.getByRole('dialog', { name: 'Signed out' });
+    const gone = page.getByRole('dialog', { name: 'Your sign-in has ended' });
     const signIn = async (cookie: string) => {
       const [name = '', value = ''] = cookie.split('=', 2);
       await context.addCookies([{ name, value, url: live.url, httpOnly: true }]);

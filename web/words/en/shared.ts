@@ -98,8 +98,8 @@ export default {
     loading: 'Loading',
   },
   session: {
-    goneTitle: 'Signed out',
-    gone: 'You were signed out. What you typed is still here.',
+    goneTitle: 'Your sign-in has ended',
+    gone: 'Sign in again to go on with this page; what you typed is still here.',
     again: 'Sign in again',
     leave: 'Go to the sign-in page',
     blocked:
@@ -131,7 +131,7 @@ export default {
       suspended: 'This account is suspended.',
       last_identity: 'This is your only sign-in. Link another one first.',
       too_large: 'Too large.',
-      session_expired: 'You were signed out.',
+      session_expired: 'Your sign-in has ended. Sign in again.',
       read_only: 'Managed by the configuration file; edit it there.',
       in_use: 'It is still in use.',
       would_unserve: 'Some models would have no channel.',
