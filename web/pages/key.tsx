@@ -62,7 +62,7 @@ function Actions({ detail }: { readonly detail: KeyDetail }): ReactNode {
       <Button icon="refresh" onClick={() => setOpen('rotate')}>
         {words.rotate.open}
       </Button>
-      <Menu trigger={<IconButton icon="more" label={words.menu(detail.name)} />}>
+      <Menu trigger={<IconButton icon="more" label={words.menu(detail.name)} look="secondary" />}>
         <MenuItem icon="trash" danger onSelect={() => setOpen('delete')}>
           {words.remove.open}
         </MenuItem>

@@ -157,7 +157,9 @@ function KeyMenu({
   const { name, id, state } = keyView;
   const navigate = useNavigate();
   return (
-    <Menu trigger={<IconButton icon="more" label={words.menu(name)} size="small" />}>
+    <Menu
+      trigger={<IconButton icon="more" label={words.menu(name)} look="secondary" size="small" />}
+    >
       <MenuItem icon="keys" onSelect={() => void navigate({ to: '/keys/$id', params: { id } })}>
         {words.open}
       </MenuItem>

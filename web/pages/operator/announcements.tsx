@@ -188,7 +188,11 @@ function AnnouncementMenu({
   };
   return (
     <>
-      <Menu trigger={<IconButton icon="more" label={actions(title[language])} size="small" />}>
+      <Menu
+        trigger={
+          <IconButton icon="more" label={actions(title[language])} look="secondary" size="small" />
+        }
+      >
         <MenuItem icon="edit" onSelect={onEdit}>
           {words.editTitle}
         </MenuItem>

@@ -49,7 +49,9 @@ export function ChannelMenu({ channel, onTurn, onCopy }: ChannelMenuProps): Reac
     });
   return (
     <>
-      <Menu trigger={<IconButton icon="more" label={actions(name)} size="small" />}>
+      <Menu
+        trigger={<IconButton icon="more" label={actions(name)} look="secondary" size="small" />}
+      >
         <MenuItem icon="pulse" onSelect={() => open('test')}>
           {words.test}
         </MenuItem>
