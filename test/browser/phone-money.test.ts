@@ -36,6 +36,8 @@ const said = {
     inside: /WeChat shows this page, and no wallet opens from here/,
     browser: /“Open in browser”, and sign in there/,
     otherCode: 'Show a QR code for another phone · ¥1.00',
+    linkTo: { form: /it opens this page/, order: /it opens this order, which waits/ },
+    copyLink: 'Copy the link',
     doubt: /If you did pay, check now/,
     quitWallet: 'Quit',
     payInWallet: 'Pay ¥1.00',
@@ -57,6 +59,8 @@ const said = {
     inside: /此页在微信内打开，这里无法打开钱包/,
     browser: /选择“在浏览器打开”，并在那里登录/,
     otherCode: '显示付款二维码，用另一部手机扫 · ¥1.00',
+    linkTo: { form: /它打开此页/, order: /它打开这笔订单，在付款时间结束之前/ },
+    copyLink: '复制链接',
     doubt: /如果你已付款，请立即查询/,
     quitWallet: '退出',
     payInWallet: '支付 ¥1.00',
@@ -258,6 +262,39 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     },
     150_000,
   );
+
+  test('the link that is copied inside WeChat opens the order in the browser, where it waits for its user', async () => {
+    const live = await startLiveConsole();
+    const signIn = async (page: Page) => {
+      await page.getByRole('link', { name: /GitHub/ }).click();
+      await page.waitForURL('**/github/login/oauth/authorize**');
+      await page.getByRole('button').first().click();
+    };
+    const phone = { width: 390, language } as const;
+    const wechat = await openWindow(live.url, undefined, { ...phone, userAgent: wechatBrowser });
+    await wechat.page.goto(`${live.url}/top-up`);
+    await signIn(wechat.page);
+    await fill(wechat.page, words, 'wechat_pay');
+    await wechat.page.getByText(words.linkTo.form).waitFor();
+    await wechat.page.getByRole('button', { name: words.otherCode }).click();
+    await wechat.page.getByText(words.linkTo.order).waitFor();
+    await wechat.page.getByRole('button', { name: words.copyLink }).click();
+    await expectAccessible(wechat.page, 'an order inside WeChat');
+    const link: string = await wechat.page.evaluate('navigator.clipboard.readText()');
+
+    const { page } = await openWindow(live.url, undefined, phone);
+    await page.goto(link);
+    await signIn(page);
+    await page.waitForURL(link);
+    await page.getByRole('img', { name: words.code }).waitFor();
+    await page.getByRole('button', { name: words.onPhone }).click();
+    await page.getByRole('button', { name: words.open.wechat_pay }).waitFor();
+    const wallet = 'wechat_pay';
+    expect(await ordersOf(live)).toEqual([
+      { method: 'qr', state: 'closed', wallet },
+      { method: 'mobile', state: 'waiting', wallet },
+    ]);
+  }, 150_000);
 
   const desks = looksIn(language, [1440, 1024], 'light');
 

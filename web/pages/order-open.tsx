@@ -43,7 +43,7 @@ export function OpenWallet({ order }: OrderProps): ReactNode {
       if (answer.pay_url !== null) leaveFor(answer.pay_url);
     },
   });
-  if (blocked) return <InsideWechat />;
+  if (blocked) return <InsideWechat at="order" />;
   return (
     <>
       <OrderError error={opening.error} />

@@ -120,7 +120,7 @@ function OnThisPhone({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const isPhone = useMedia('(pointer: coarse)');
   const { first, others, blocked } = usePayWays()(order.wallet);
-  if (blocked) return <InsideWechat codeAbove={order.qr !== null} />;
+  if (blocked) return <InsideWechat at="order" codeAbove={order.qr !== null} />;
   const opens = [first, ...others].includes('mobile');
   if (!isPhone || opens || order.qr === null) return null;
   if (!order.qr.startsWith('https:'))
@@ -186,7 +186,7 @@ function Over({ order }: { readonly order: OrderView }): ReactNode {
       <p role="status" className="text-card font-semibold">
         {texts[order.state]}
       </p>
-      {blocked && <InsideWechat />}
+      {blocked && <InsideWechat at="over" />}
       <OrderError error={again.error} />
       <Button
         look="primary"

@@ -107,7 +107,7 @@ export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): R
     >
       {(errors) => (
         <>
-          {blocked && <InsideWechat />}
+          {blocked && <InsideWechat at="form" />}
           <div className="flex flex-col gap-2">
             <Field
               label={words.amount}

@@ -24,6 +24,12 @@ export default {
     codeAbove: 'With another phone: scan the code above. A long press on it does not pay.',
     wallets: 'Not inside WeChat: WeChat Pay and Alipay do not open.',
     copy: 'Copy the link',
+    link: {
+      form: 'Or paste the link into the phone’s browser: it opens this page. Sign in there and choose the amount again.',
+      order:
+        'Or paste the link into the phone’s browser: it opens this order, which waits until its time to pay is over. Sign in there as the same user and pay.',
+      over: 'Or paste the link into the phone’s browser: it opens this order. Sign in there as the same user and order again.',
+    },
   },
   notConfigured: 'No payment method is set up here. Ask the operator to add money to your balance.',
   notConfiguredByYou:
