@@ -186,12 +186,14 @@ async function pagesOf(
 
 async function operatorPages(
   database: Database,
-  { users: [heavy = '', usual = ''] }: History,
+  { users: [heavy = '', usual = ''], from, to }: History,
 ): Promise<readonly string[]> {
   const [logged] = await database.query(
     'SELECT id FROM request_log ORDER BY id LIMIT 1 OFFSET 1000',
   );
   const id = String(logged?.['id']);
+  // Where a page in the middle of the list begins.
+  const middle = new Date((from + to) / 2).toISOString();
   const pages = [
     'overview',
     ...['today', '7d', '30d', '90d', 'month'].map((period) => `trend?period=${period}`),
@@ -200,6 +202,10 @@ async function operatorPages(
     'requests?all=1&model=glm&status=200',
     'requests?all=1&model=no-such-model',
     `requests?all=1&user=${usual}`,
+    `requests?all=1&user=${heavy}`,
+    `requests?all=1&user=${heavy}&to=${middle}`,
+    `requests?all=1&user=${usual}&model=no-such-model`,
+    `requests?all=1&user=${heavy}&id=${id}`,
     'requests?from=-24h',
     `requests?user=${heavy}`,
     'requests?status=5xx',

@@ -3,9 +3,14 @@ import { forEachDatabase } from '../../test/databases.ts';
 import { charges, noon, type TestCharge } from '../../test/support/console-user.ts';
 import { newCustomer } from '../../test/support/customer.ts';
 import { migrations } from '../app/schema.ts';
-import { firstIdAt } from '../base/random.ts';
+import { firstIdAt, timeOfId } from '../base/random.ts';
 import type { Database } from '../storage/database.ts';
-import { type AllRecordsQuery, allRecordsPage, chargedAfterMs } from './all-records.ts';
+import {
+  type AllRecordsQuery,
+  chargedAfterMs,
+  recordsOfAccount,
+  recordsOfAll,
+} from './all-records.ts';
 import { endOfTime } from './ranges.ts';
 
 const idOf = (number: number): string => `req_${String(number).padStart(32, '0')}`;
@@ -22,13 +27,13 @@ forEachDatabase((_name, openFresh) => {
     return { database, account };
   }
   const reader =
-    (database: Database, lookedThrough: number) =>
+    (database: Database, lookedThrough: number, account?: string) =>
     async (question: Partial<AllRecordsQuery>): Promise<readonly unknown[]> => {
+      const asked = { ...everything, limit: 3, ...question };
       const { rows, until } = await database.snapshot(() =>
-        allRecordsPage(
-          { ...everything, limit: 3, ...question },
-          { lookedThrough, most: lookedThrough },
-        ),
+        account === undefined
+          ? recordsOfAll(asked, lookedThrough)
+          : recordsOfAccount(account, asked, lookedThrough),
       );
       return [rows.map(({ id }) => id), until];
     };
@@ -56,6 +61,7 @@ forEachDatabase((_name, openFresh) => {
       [1, 2, 3, 4, 5, 6].map((at) => ({
         id: begun(at),
         at: noon + (at === 1 ? 90 : at * 10),
+        model: at === 1 ? 'rare' : 'glm',
       })),
     );
     const other = (await newCustomer(database, 1_000_000_000_000n)).userId;
@@ -66,21 +72,25 @@ forEachDatabase((_name, openFresh) => {
         ...{ account: other, keyId: 'key_2', lines: [] },
       })),
     );
-    const read = reader(database, 4);
-    const all: unknown[] = [];
-    for (let beforeId: string | undefined = 'req_g'; beforeId !== undefined; ) {
-      const [ids, until] = (await read({ account, beforeId })) as [string[], string | undefined];
-      all.push(...ids);
-      beforeId = until;
-    }
-    expect(all).toEqual([6, 5, 4, 3, 2, 1].map(begun));
-    // A page that needs it reads on, as long as it may.
-    const few = { account, model: 'glm', limit: 2, beforeId: begun(4) };
-    const found = await database.snapshot(() =>
-      allRecordsPage({ ...everything, ...few }, { lookedThrough: 1, most: 8 }),
-    );
-    expect(found.rows.map(({ id }) => id)).toEqual([begun(3), begun(2)]);
-    expect(await read({ account: other })).toEqual([[begun(9), begun(8), begun(7)], begun(7)]);
+    const pages = async (question: Partial<AllRecordsQuery>) => {
+      const read = reader(database, 4, account);
+      const all: unknown[] = [];
+      for (let beforeId: string | undefined = 'req_g'; beforeId !== undefined; ) {
+        const begunTo = beforeId === 'req_g' ? endOfTime : timeOfId(beforeId) + 1;
+        const page = await read({ ...question, beforeId, begunTo });
+        all.push(page[0]);
+        beforeId = page[1] as string | undefined;
+      }
+      return all;
+    };
+    expect(await pages({})).toEqual([[6, 5, 4].map(begun), [3, 2, 1].map(begun), []]);
+    expect(await pages({ limit: 2 })).toEqual([
+      ...[[6, 5].map(begun), [4, 3].map(begun)],
+      ...[[2, 1].map(begun), []],
+    ]);
+    // Four charges were looked through: those of the requests 1, 6, 5 and 4.
+    expect(await pages({ model: 'rare' })).toEqual([[], [begun(1)]]);
+    expect(await reader(database, 4, other)({})).toEqual([[9, 8, 7].map(begun), begun(7)]);
   });
 
   test('a request whose client left before the first byte is told from the others', async () => {

@@ -1,17 +1,19 @@
-import { firstIdAt } from '../base/random.ts';
-import type { Row, Transaction } from '../storage/database.ts';
+import { firstIdAt, timeOfId } from '../base/random.ts';
+import type { Row, SqlValue, Transaction } from '../storage/database.ts';
 import { integerColumn, textColumn, WhereClause } from '../storage/sql.ts';
 import { hourMs, longestMs } from './ranges.ts';
 
-/** Selects requests of all accounts that were charged. Tasks are not among them. */
-export interface AllRecordsQuery {
-  readonly account?: string | undefined;
+interface AllRecordsFilter {
   readonly keyId?: string | undefined;
   readonly model?: string | undefined;
   readonly channel?: string | undefined;
   readonly statuses?: readonly string[] | undefined;
   /** False: only requests whose client left before the first byte; true: only the others. */
   readonly answerBegun?: boolean | undefined;
+}
+
+/** Selects charged requests. Tasks are not among them. */
+export interface AllRecordsQuery extends AllRecordsFilter {
   /** Ids, which begin with the time of the request: from (inclusive) and before (exclusive). */
   readonly fromId: string;
   readonly beforeId: string;
@@ -27,83 +29,130 @@ export interface AllRecordsPage {
   readonly until: string | undefined;
 }
 
-/** The most records read for one page: a filter with few matches shows them over several pages. */
+/**
+ * The most records that a filter looks through for one page: it has no index, and one with few
+ * matches shows them over several pages.
+ */
 const lookedThroughMax = 30_000;
-/** Of one account as many times the page's rows are read at first: it may have millions. */
-const lookedThroughFirst = 4;
+/** Those of one account lie apart from each other: each takes longer to read. */
+const lookedThroughOfAccount = 10_000;
 
 /** SQL: the client left before the first byte of the answer. */
 const leftBefore = `(status='left' AND first_byte_ms IS NULL)`;
 
-/**
- * One page of charged requests by their ids, the newest first. Those of one account come from its
- * index, those of all accounts from the primary key. No other filter has an index: it is looked
- * for among the next records.
- */
-export function* allRecordsPage(
+/** One page of charged requests of all accounts by their ids, the newest first. */
+export function* recordsOfAll(
   question: AllRecordsQuery,
-  { lookedThrough = firstLook(question), most = lookedThroughMax } = {},
+  lookedThrough = lookedThroughMax,
 ): Transaction<AllRecordsPage> {
-  const { account, beforeId, limit } = question;
-  const within = recordsWithin(question);
-  const order = account === undefined ? 'id' : 'finished_at DESC, id';
-  const next = `FROM usage${within.text} ORDER BY ${order} DESC LIMIT ${within.place(lookedThrough)}`;
-  const filter = filterAfter(within, question);
-  const filtered = filter.text !== '';
-  const rows = yield {
-    sql: `SELECT * FROM (SELECT * ${next}) r${filter.text} ORDER BY id DESC LIMIT ${filter.place(limit)}`,
-    params: filter.params,
+  if (!isFiltered(question)) return yield* pageOf(question, withinIds(question));
+  const next = withinIds(question);
+  const [last] = yield {
+    sql: `SELECT id FROM usage${next.text} ORDER BY id DESC LIMIT 1 OFFSET ${next.place(lookedThrough - 1)}`,
+    params: next.params,
   };
-  const full = rows.length === limit;
-  const lastOfPage = full ? textColumn(rows.at(-1), 'id') : undefined;
-  // Without a filter and by id, the page has all the records that were read.
-  if (account === undefined && (full || !filtered)) return { rows, until: lastOfPage };
-  const [read] = yield {
-    sql: `SELECT COUNT(*) AS count, MIN(id) AS id, MIN(finished_at) AS charged FROM (SELECT id, finished_at ${next}) r`,
-    params: within.params,
-  };
-  if (Number(read?.['count']) < lookedThrough) return { rows, until: lastOfPage };
-  if (account === undefined) return { rows, until: textColumn(read, 'id') };
-  // The records that were not read were charged before, and so they began before.
-  const complete = firstIdAt(Number(read?.['charged']) + 1);
-  const whole = rows.filter((row) => textColumn(row, 'id') >= complete);
-  if (whole.length === limit) return { rows: whole, until: lastOfPage };
-  // Where as many requests of the account were under way at once, only more records get further.
-  if (lookedThrough < most || complete >= beforeId)
-    return yield* allRecordsPage(question, { lookedThrough: 2 * lookedThrough, most });
-  return { rows: whole, until: complete };
+  const end = last && textColumn(last, 'id');
+  return yield* pageOf(question, withinIds(startingAt(question, end)), end);
 }
 
-const firstLook = ({ account, limit }: AllRecordsQuery): number =>
-  account === undefined ? lookedThroughMax : lookedThroughFirst * limit;
+/**
+ * The same of one account, by its index, which is in the order of charges: a request that ran for
+ * long was charged among those that began later.
+ */
+export function* recordsOfAccount(
+  account: string,
+  question: AllRecordsQuery,
+  lookedThrough = lookedThroughOfAccount,
+): Transaction<AllRecordsPage> {
+  const filtered = isFiltered(question);
+  const most = filtered ? lookedThrough : question.limit;
+  const next = chargedWithin(account, question, question.begunTo);
+  const [read] = yield {
+    sql: `SELECT COUNT(*) AS count, MIN(id) AS id, MIN(finished_at) AS charged
+      FROM (SELECT id, finished_at FROM usage${next.text} ORDER BY finished_at DESC, id DESC LIMIT ${next.place(most)}) n`,
+    params: next.params,
+  };
+  if (Number(read?.['count']) < most) return yield* pageOfAccount(account, question);
+  // Where as many as the page has rows were charged, it ends with the first of them or before.
+  // What a filter does not look through was charged earlier, and so it began earlier.
+  const end = filtered ? firstIdAt(Number(read?.['charged'])) : textColumn(read, 'id');
+  return yield* pageOfAccount(account, question, end);
+}
 
-function recordsWithin(question: AllRecordsQuery): WhereClause {
-  const { account, fromId, beforeId, begunFrom, begunTo } = question;
-  const where = new WhereClause();
-  where.add('account=?', account);
+/** The page of the account's records from the id `end` on. */
+function* pageOfAccount(
+  account: string,
+  question: AllRecordsQuery,
+  end?: string,
+): Transaction<AllRecordsPage> {
+  const rest = startingAt(question, end);
+  const charged = chargedWithin(account, rest, rest.begunTo + longestMs);
+  const where = withinIds(rest, charged.params);
+  // SQLite reads a record itself before it compares its id, unless only the index is asked for.
+  where.always(`id IN (SELECT id FROM usage${charged.text})`);
+  return yield* pageOf(question, where, end);
+}
+
+/** The matching records, as many as fit. Before the id `end` none was looked at. */
+function* pageOf(
+  question: AllRecordsQuery,
+  where: WhereClause,
+  end?: string,
+): Transaction<AllRecordsPage> {
+  addFilter(where, question);
+  const rows = yield {
+    sql: `SELECT * FROM usage${where.text} ORDER BY id DESC LIMIT ${where.place(question.limit)}`,
+    params: where.params,
+  };
+  return { rows, until: rows.length === question.limit ? textColumn(rows.at(-1), 'id') : end };
+}
+
+const startingAt = (question: AllRecordsQuery, id: string | undefined): AllRecordsQuery =>
+  id === undefined ? question : { ...question, fromId: id, begunFrom: timeOfId(id) };
+
+function withinIds(
+  { fromId, beforeId, begunFrom, begunTo }: AllRecordsQuery,
+  params: readonly SqlValue[] = [],
+): WhereClause {
+  const where = new WhereClause(params);
   where.add('id>=?', fromId);
   where.add('id<?', beforeId);
   // Lets PostgreSQL skip the other months.
   where.add('reserved_at>=?', begunFrom - hourMs);
   where.add('reserved_at<?', begunTo + longestMs);
-  if (account === undefined) return where;
-  where.add('finished_at>=?', begunFrom);
-  where.add('finished_at<?', begunTo + longestMs);
   return where;
 }
 
-/** The filter of the records that were read, after the parameters of reading them. */
-function filterAfter(
-  { params }: WhereClause,
-  { keyId, model, channel, statuses, answerBegun }: AllRecordsQuery,
+/** Asks for columns of the account's index alone. */
+function chargedWithin(
+  account: string,
+  { fromId, beforeId, begunFrom }: AllRecordsQuery,
+  before: number,
 ): WhereClause {
-  const filter = new WhereClause(params);
-  filter.add('key_id=?', keyId);
-  filter.add('model=?', model);
-  filter.add('channel=?', channel);
-  filter.addOneOf('status', statuses);
-  if (answerBegun !== undefined) filter.always(answerBegun ? `NOT ${leftBefore}` : leftBefore);
-  return filter;
+  const where = new WhereClause();
+  where.add('account=?', account);
+  where.add('finished_at>=?', begunFrom);
+  where.add('finished_at<?', before);
+  where.add('id>=?', fromId);
+  where.add('id<?', beforeId);
+  return where;
+}
+
+function addFilter(
+  where: WhereClause,
+  { keyId, model, channel, statuses, answerBegun }: AllRecordsFilter,
+): void {
+  where.add('key_id=?', keyId);
+  where.add('model=?', model);
+  where.add('channel=?', channel);
+  where.addOneOf('status', statuses);
+  if (answerBegun !== undefined) where.always(answerBegun ? `NOT ${leftBefore}` : leftBefore);
+}
+
+function isFiltered(question: AllRecordsFilter): boolean {
+  const filter = new WhereClause();
+  addFilter(filter, question);
+  return filter.text !== '';
 }
 
 /** The time from the beginning of each request to its charge; one without a charge is absent. */

@@ -5,9 +5,10 @@ import { outcomesNamed } from '../../request-log/entry.ts';
 import { loggedAmong, requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
-  allRecordsPage,
   type AllRecordsPage,
   type AllRecordsQuery,
+  recordsOfAccount,
+  recordsOfAll,
 } from '../../usage/all-records.ts';
 import { endOfTime } from '../../usage/ranges.ts';
 import { requestOfCharge, type RequestsFound } from '../user/requests.ts';
@@ -40,17 +41,26 @@ function* chargedPage(question: RequestLogQuery): Transaction<AllRecordsPage> {
   const succeeded = status === '200' || status === '2xx';
   const left = status === '499' || status === '4xx';
   if (status !== undefined && !succeeded && !left) return { rows: [], until: undefined };
-  const range = id === undefined ? rangeBefore(before, from, to) : rangeOf(id);
-  return yield* allRecordsPage({
-    account: question.account ?? (key === undefined ? undefined : yield* accountOfKey(key)),
+  const filter = {
     keyId: key,
     model: question.model,
     channel: question.channel,
     statuses: code === undefined ? undefined : outcomesNamed(code),
     answerBegun: status === undefined ? undefined : succeeded,
-    ...range,
     limit: limit + 1,
-  });
+  };
+  if (id !== undefined) {
+    const { rows, until } = yield* recordsOfAll({ ...filter, ...rangeOf(id) });
+    const { account } = question;
+    const own = rows.filter((row) => account === undefined || row['account'] === account);
+    return { rows: own, until };
+  }
+  const range = rangeBefore(before, from, to);
+  if (question.account === undefined && key === undefined)
+    return yield* recordsOfAll({ ...filter, ...range });
+  const account = question.account ?? (yield* accountOfKey(key ?? ''));
+  if (account === undefined) return { rows: [], until: undefined };
+  return yield* recordsOfAccount(account, { ...filter, ...range });
 }
 
 type IdRange = Pick<AllRecordsQuery, 'fromId' | 'beforeId' | 'begunFrom' | 'begunTo'>;
