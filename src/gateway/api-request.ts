@@ -121,14 +121,6 @@ export interface ApiRequest {
   readonly keep?: (last: Buffer) => Promise<void>;
 }
 
-const noBytes = Buffer.alloc(0);
-
-/** Nothing more is sent of a request: its bytes may be megabytes, and its answer last for minutes. */
-export function forgetBytes(sent: Pick<ApiRequest, 'bytes' | 'skeleton'>): void {
-  sent.bytes = noBytes;
-  if (sent.skeleton !== undefined) sent.skeleton = undefined;
-}
-
 /**
  * Defaults of requests whose answer is not text: vectors, scores, images, audio. They bring no
  * media unless they set it.

@@ -22,7 +22,7 @@ import type {
 } from '../providers/adapter.ts';
 import { isFault, protocolFault } from '../providers/formats/fault.ts';
 import type { Authorizer, AuthResult } from '../providers/vendor.ts';
-import { type ApiRequest, forgetBytes } from './api-request.ts';
+import type { ApiRequest } from './api-request.ts';
 import type { OpenChannel } from './channels/open-channels.ts';
 import { outputLimit } from './models/offers.ts';
 import type { GatewayLimits } from './parts.ts';
@@ -96,12 +96,12 @@ function vendorRefusal(model: string, { param, why }: UnsupportedParam): VendorR
 export class ChannelAttempt implements UpstreamListener {
   readonly result: Promise<AttemptResult>;
   readonly upstreamCall: UpstreamCall;
+  readonly call: VendorCall;
   /** The content type of the response, once its head is there. */
   contentType = '';
   /** The client's members that the vendor's request leaves out; undefined: none. */
   dropped: readonly string[] | undefined;
   readonly #adapter: BaseAdapter;
-  readonly #call: VendorCall;
   readonly #limits: GatewayLimits;
   readonly #receive: (attempt: ChannelAttempt) => Receiver;
   /** The attempt has ended: nothing more of it may reach the client. */
@@ -119,7 +119,7 @@ export class ChannelAttempt implements UpstreamListener {
     receive: (attempt: ChannelAttempt) => Receiver,
   ) {
     this.#adapter = adapter;
-    this.#call = call;
+    this.call = call;
     this.#limits = limits;
     this.#receive = receive;
     this.result = new Promise((resolve) => {
@@ -133,12 +133,12 @@ export class ChannelAttempt implements UpstreamListener {
    * with a member that the vendor is known to refuse is refused here, or sent all the same.
    */
   start(openChannel: OpenChannel, unsupported: UnsupportedRequest): void {
-    const request = this.#adapter.ask(this.#call);
+    const request = this.#adapter.ask(this.call);
     if (request.unsupported !== undefined && unsupported === 'refuse_unsupported')
-      throw vendorRefusal(this.#call.publicModel, request.unsupported);
+      throw vendorRefusal(this.call.publicModel, request.unsupported);
     this.dropped = request.dropped;
-    const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
-    const path = openChannel.place(request.path, this.#call.upstreamModel);
+    const times = this.call.streamUpstream ? this.#limits.stream : this.#limits.whole;
+    const path = openChannel.place(request.path, this.call.upstreamModel);
     const method = request.method ?? 'POST';
     if (openChannel.authorize === undefined)
       openChannel.upstream.post(
@@ -201,12 +201,6 @@ export class ChannelAttempt implements UpstreamListener {
       );
   }
 
-  /** The client has the first of its answer: no vendor gets the request again. */
-  forgetBytes(): void {
-    for (let call: VendorCall | undefined = this.#call; call !== undefined; call = call.translated)
-      forgetBytes(call);
-  }
-
   /** The vendor's answer is complete: ends the attempt with this result, unless it has ended. */
   endInGoodOrder(result: AttemptResult): void {
     this.upstreamCall.finish();
@@ -246,7 +240,7 @@ export class ChannelAttempt implements UpstreamListener {
         contentType,
         coding,
         this.#adapter,
-        this.#call,
+        this.call,
         this,
         this.#limits.answerBytesMax,
       );
@@ -257,9 +251,9 @@ export class ChannelAttempt implements UpstreamListener {
    * knows how to translate it.
    */
   #readsAsStream(contentType: string, coding: string | undefined): boolean {
-    if (!this.#call.streamUpstream || contentType.startsWith('text/html')) return false;
+    if (!this.call.streamUpstream || contentType.startsWith('text/html')) return false;
     return (
-      !contentType.startsWith('application/json') || (this.#call.stream && coding === undefined)
+      !contentType.startsWith('application/json') || (this.call.stream && coding === undefined)
     );
   }
 

@@ -16,7 +16,7 @@ async function statusAfter(result: AttemptResult, started = false): Promise<numb
     admitted: { offer: { candidates: [] } },
     response: { started },
   } as unknown as FundedRequest;
-  const outcome = await finishRequest(funded, new RequestProgress(), {
+  const outcome = await finishRequest(funded, new RequestProgress(funded.request), {
     result,
     receiver: undefined,
   });

@@ -11,8 +11,6 @@ const [first, second] = [candidate('first'), candidate('second')];
 
 /** Calls a silent first channel of a model that may be tried until `attemptsMax`. */
 async function channelsCalled(attemptsSoFar: number, attemptsMax: number): Promise<string[]> {
-  const progress = new RequestProgress();
-  progress.attempts = attemptsSoFar;
   const parts = {
     timers: { after: (_: number, then: () => void) => void setImmediate(then) },
     clock: { monotonicMs: () => 0 },
@@ -24,6 +22,8 @@ async function channelsCalled(attemptsSoFar: number, attemptsMax: number): Promi
     request: { model: 'm' },
     startedMonotonicMs: 0,
   } as unknown as FundedRequest;
+  const progress = new RequestProgress(funded.request);
+  progress.attempts = attemptsSoFar;
   const called: string[] = [];
   const call = async (one: Candidate): Promise<ChannelOutcome> => {
     called.push(one.channel.name);

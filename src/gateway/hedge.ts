@@ -151,5 +151,6 @@ export class Race implements SharedWork {
     this.abort(lostRace, attempt);
     this.#progress.stream = translator;
     this.#progress.dropped = attempt.dropped;
+    this.#progress.call = attempt.call;
   }
 }

@@ -1,7 +1,8 @@
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { DownloadedMedium } from '../media/downloads.ts';
-import type { StreamTranslator } from '../providers/adapter.ts';
-import { forgetBytes } from './api-request.ts';
+import type { StreamTranslator, VendorCall } from '../providers/adapter.ts';
+import type { Fallback } from './admit.ts';
+import type { ApiRequest } from './api-request.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Hedge } from './parts.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
@@ -20,6 +21,8 @@ export interface SharedWork extends Work {
 
 /** The state of one run: what has happened to a funded request so far. */
 export class RequestProgress {
+  /** As the client sent it. A fallback model gets another one. */
+  readonly request: ApiRequest;
   /** Milliseconds from the start to the first byte for the client, once that byte has left. */
   firstByteMs: number | undefined;
   attempts = 0;
@@ -32,6 +35,8 @@ export class RequestProgress {
   #work: Work | undefined;
   /** While a hedge lasts, all work belongs to it. */
   shared: SharedWork | undefined;
+  /** The streamed call of the running or answering attempt. */
+  call: VendorCall | undefined;
   /** The client's members that the running or answering attempt does not send to its vendor. */
   dropped: readonly string[] | undefined;
   /** The outcome of a hedge, once a second channel has been called. */
@@ -45,6 +50,10 @@ export class RequestProgress {
   /** Something was written since the last check. */
   wrote = false;
   left = false;
+
+  constructor(request: ApiRequest) {
+    this.request = request;
+  }
 
   /** The client went away: no fault is recorded, and the vendor stops at once. */
   readonly leave = (): void => {
@@ -80,17 +89,35 @@ export class RequestProgress {
 }
 
 /**
- * The first bytes for the client have arrived: its stream begins. No other channel gets the request
- * from here on, so that its bytes, which may be megabytes, do not stay for as long as the answer.
+ * The first bytes for the client have arrived: its stream begins. No vendor gets the request from
+ * here on.
  */
 export function beginStream(funded: FundedRequest, progress: RequestProgress): void {
   progress.firstByteMs ??= elapsedMs(funded);
-  forgetBytes(funded.request);
-  if (funded.fallbacks !== undefined)
-    for (const { request } of funded.fallbacks) forgetBytes(request);
+  forgetBytes(progress, funded.fallbacks);
   if (progress.downloaded !== undefined) progress.downloaded = undefined;
   sendDroppedHeader(funded, progress);
   funded.response.startStream(progress.stream?.type);
+}
+
+const noBytes = Buffer.alloc(0);
+
+/**
+ * The bytes of a request may be megabytes, and its answer may last for minutes. The request to each
+ * model has them, and the call with each of its translations.
+ */
+function forgetBytes(
+  { request, call }: RequestProgress,
+  fallbacks: readonly Fallback[] | undefined,
+): void {
+  forgetBytesOf(request);
+  if (fallbacks !== undefined) for (const fallback of fallbacks) forgetBytesOf(fallback.request);
+  for (let sent = call; sent !== undefined; sent = sent.translated) forgetBytesOf(sent);
+}
+
+function forgetBytesOf(sent: Pick<ApiRequest, 'bytes' | 'skeleton'>): void {
+  sent.bytes = noBytes;
+  if (sent.skeleton !== undefined) sent.skeleton = undefined;
 }
 
 /** Longest header value, however many members are dropped. */

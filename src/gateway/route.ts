@@ -215,7 +215,10 @@ export class AttemptLoop {
     });
     progress.startWork(attempt);
     attempt.start(openChannel, this.unsupported);
-    if (race === undefined) progress.dropped = attempt.dropped;
+    if (race === undefined) {
+      progress.dropped = attempt.dropped;
+      progress.call = call;
+    }
     const result = await attempt.result;
     progress.endWork(attempt);
     return { result, receiver };

@@ -36,7 +36,7 @@ export async function run(
     const unfunded = { parts, request, admitted, fallbacks, response, format, startedMonotonicMs };
     const funded = await reserve(unfunded);
     if (funded === 'left') return;
-    const progress = new RequestProgress();
+    const progress = new RequestProgress(request);
     const outcome = await deliver(funded, progress);
     tokens = outcome.inputTokens + outcome.outputTokens;
     if (outcome.refusal !== undefined) refuseOrBreak(funded, progress, outcome.refusal);

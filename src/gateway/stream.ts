@@ -165,7 +165,6 @@ export class ForwardingReceiver implements Receiver {
   #begin(): void {
     this.#begun = true;
     this.#race?.won(this.#attempt, this.translator);
-    this.#attempt.forgetBytes();
     beginStream(this.#funded, this.#progress);
   }
 
