@@ -145,22 +145,32 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     expect(second?.width).toBe(first?.width);
   }, 60_000);
 
-  test('a column that has no room comes back when there is', async () => {
+  test('a column that has no room comes back when there is, and when it is asked for', async () => {
     const live = await sharedConsole();
     const user = await live.newUser();
-    await user.ask('keys', {
-      method: 'POST',
-      headers: { 'idempotency-key': 'a-key-with-a-name' },
-      body: { name: 'the key of a machine that tests at night', group: 'default' },
-    });
-    const { page, go } = await openWindow(live.url, user.cookie, { width: 800 });
+    for (const name of ['the key of a machine that tests at night', 'ci'])
+      await user.ask('keys', {
+        method: 'POST',
+        headers: { 'idempotency-key': `a-key-with-a-name-of-${name.length}` },
+        body: { name, group: 'default' },
+      });
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 880 });
     await go('/keys');
     const expires = page.getByRole('columnheader', { name: 'Expires' });
     await page.getByRole('columnheader', { name: 'Name' }).waitFor();
     expect(await expires.count()).toBe(0);
     await page.setViewportSize({ width: 1440, height: 900 });
     await expires.waitFor();
-    await page.setViewportSize({ width: 800, height: 900 });
+    await page.setViewportSize({ width: 880, height: 900 });
+    await expires.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /^Show all columns/ }).click();
+    await expires.waitFor();
+    await expectAccessible(page, 'a table with all of its columns');
+    await page.getByRole('button', { name: sharedEn.table.fit }).click();
+    await expires.waitFor({ state: 'detached' });
+    await page.getByRole('searchbox').first().fill('ci');
+    await expires.waitFor();
+    await page.getByRole('searchbox').first().fill('');
     await expires.waitFor({ state: 'detached' });
   }, 60_000);
 

@@ -6,14 +6,15 @@ interface MaybeSpare {
 }
 
 /**
- * The columns that have room in `box`: where it would scroll sideways, the spare ones are left out
- * before the page is painted, the highest number first. `onFit` hears which.
+ * The columns that have room in `box`, and the ids of the others: where it would scroll sideways,
+ * the spare ones are left out before the page is painted, the highest number first. Other rows
+ * (`rowsKey`) are tried with all columns again, as they may be shorter.
  */
 export function useFittingColumns<Each extends MaybeSpare>(
   box: RefObject<HTMLElement | null>,
   columns: readonly Each[],
-  onFit?: (leftOut: readonly string[]) => void,
-): readonly Each[] {
+  rowsKey: string,
+): readonly [fitting: readonly Each[], leftOut: readonly string[]] {
   const spare = columns
     .filter((column) => column.spare !== undefined)
     .toSorted((a, b) => (b.spare ?? 0) - (a.spare ?? 0))
@@ -24,18 +25,18 @@ export function useFittingColumns<Each extends MaybeSpare>(
     const place = box.current;
     if (place === null) return;
     // The outer width: a scroll bar that comes or goes with a column changes the inner one.
-    const of = [place.offsetWidth, ...columns.map(({ id }) => id)].join(' ');
+    const of = [place.offsetWidth, ...columns.map(({ id }) => id), rowsKey].join(' ');
+    // Other rows set the widths of their columns anew (see `useSteadyWidths`).
+    if (of !== left.of) for (const cell of place.querySelectorAll('th')) cell.style.minWidth = '';
     const isWider = place.scrollWidth > place.clientWidth;
     const count = of === left.of ? left.count + Number(isWider) : 0;
     if (of === left.of && (count === left.count || count > spare.length)) return;
     // Only drawn columns have widths.
     // oxlint-disable-next-line react/set-state-in-effect
     setLeft({ of, count });
-  }, [box, columns, spare.length, left, widths]);
+  }, [box, columns, rowsKey, spare.length, left, widths]);
   const out = spare.slice(0, left.count);
-  const outText = out.join(' ');
-  useEffect(() => onFit?.(outText.split(' ').filter(Boolean)), [onFit, outText]);
-  return columns.filter(({ id }) => !out.includes(id));
+  return [columns.filter(({ id }) => !out.includes(id)), out];
 }
 
 /** Changes with the widths of the box and of what is in it: a font or longer rows may come later. */

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type en from '../words/en/shared.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -35,22 +36,20 @@ const tones: Readonly<Record<Tone, string>> = {
   bad: 'bg-bad-soft text-bad',
 };
 
-/**
- * A state as icon, text and colour: any one of them is enough. `children` replaces the text where
- * more must be said.
- */
-export function StatusBadge({
-  status,
-  children,
-}: {
-  readonly status: Status;
-  readonly children?: ReactNode;
-}): ReactNode {
+/** Those of several families of pages: the shared dictionary has their words. */
+export type SharedStatus = keyof typeof en.status;
+
+type StatusBadgeProps =
+  | { readonly status: SharedStatus; readonly children?: undefined }
+  | { readonly status: Status; readonly children: ReactNode };
+
+/** A state as icon, text and colour: any one of them is enough. `children` is the text. */
+export function StatusBadge({ status, children }: StatusBadgeProps): ReactNode {
   const words = useWords(sharedWords);
   const [icon, tone] = looks[status];
   return (
     <Badge icon={icon} tone={tone}>
-      {children ?? words.status[status]}
+      {children ?? words.status[status as SharedStatus]}
     </Badge>
   );
 }

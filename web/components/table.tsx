@@ -4,10 +4,14 @@ import {
   type MouseEvent,
   type ReactNode,
   type RefObject,
+  Suspense,
+  useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
+  useState,
 } from 'react';
+import { later } from '../api/later.ts';
 import { useWide } from '../browser/media.ts';
 import { useLanguage } from '../words/language.ts';
 import { rowLinkLook } from './button.tsx';
@@ -17,6 +21,11 @@ import { drawnMoney, type MoneyColumn } from './money-column.tsx';
 import { PathLink, isPlain } from './path-link.tsx';
 import { directionOf, pressed, sortedBy, type SortValue } from './sorting.ts';
 import { useVirtualRows, type VirtualRows } from './virtual-rows.ts';
+
+const LeftOut = later(
+  () => import('./left-out.tsx'),
+  ({ LeftOut: component }) => component,
+);
 
 export interface CellColumn<Row> {
   readonly id: string;
@@ -90,25 +99,33 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
     () => sortedBy(rows, columns, sort, language),
     [rows, columns, sort, language],
   );
-  const drawn = { ...props, rows: sorted, columns };
+  const rowsKey = rows.map(props.rowKey).join(' ');
+  const drawn = { ...props, rows: sorted, columns, rowsKey };
   return useWide() ? <WideTable {...drawn} /> : <Cards {...drawn} />;
 }
 
 interface DrawnProps<Row> extends TableProps<Row> {
   readonly columns: readonly CellColumn<Row>[];
+  /** Which rows there are, in whatever order. */
+  readonly rowsKey: string;
 }
 
 /** A table of more rows scrolls by itself, so that its header stays in view. */
 const rowsInPage = 25;
 
 function WideTable<Row>(all: DrawnProps<Row>): ReactNode {
-  const { label, rows, rowKey } = all;
+  const { label, rows, rowKey, rowsKey, onFit } = all;
   const box = useRef<HTMLDivElement>(null);
-  const props = { ...all, columns: useFittingColumns(box, all.columns, all.onFit) };
+  const [whole, setWhole] = useState(false);
+  const wanted = whole ? all.columns.map(({ spare: _, ...column }) => column) : all.columns;
+  const [columns, leftOut] = useFittingColumns<CellColumn<Row>>(box, wanted, rowsKey);
+  const leftOutText = leftOut.join(' ');
+  useEffect(() => onFit?.(leftOutText.split(' ').filter(Boolean)), [onFit, leftOutText]);
+  const props = { ...all, columns };
   const virtual = useVirtualRows(box, rows.length);
   const { first, end, abovePx, belowPx } = virtual ?? wholeList(rows.length);
   useSteadyWidths(box, virtual !== undefined);
-  return (
+  const table = (
     <div
       ref={box}
       className={clsx(
@@ -138,6 +155,16 @@ function WideTable<Row>(all: DrawnProps<Row>): ReactNode {
         </tbody>
       </table>
     </div>
+  );
+  // Where the page knows what has no room, it has a menu of the columns.
+  if (onFit !== undefined || (!whole && leftOut.length === 0)) return table;
+  return (
+    <>
+      {table}
+      <Suspense>
+        <LeftOut count={leftOut.length} onTurn={() => setWhole(!whole)} />
+      </Suspense>
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import { send } from '../api/client.ts';
 import { queryClient } from '../api/data.ts';
 import { errorText } from '../components/error-panel.tsx';
 import { Money } from '../components/money.tsx';
-import { type Status, StatusBadge } from '../components/status-badge.tsx';
+import { type SharedStatus, StatusBadge } from '../components/status-badge.tsx';
 import { named } from '../components/named-columns.ts';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
@@ -14,7 +14,7 @@ import { formatYuan, longestFraction, parseYuan } from '../format/money.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-export const keyStatuses: Readonly<Record<KeyState, Status>> = {
+export const keyStatuses: Readonly<Record<KeyState, SharedStatus>> = {
   active: 'active',
   disabled: 'disabled',
   expired: 'expired',
