@@ -72,6 +72,8 @@ export interface TrendFigures {
   readonly requests: number;
   /** Failed attempts of channels ÷ all attempts, since `failed_since`; null: unknown. */
   readonly failed_share: number | null;
+  readonly failed_attempts: number;
+  readonly attempts: number;
   /** Counts of attempts are kept for days only; null: there are none of this period. */
   readonly failed_since: Instant | null;
   /** Users with a charged request. */

@@ -310,6 +310,8 @@ forEachDatabase((_name, openFresh) => {
     ]);
     expect(json.period).toMatchObject({
       failed_share: 0.625,
+      failed_attempts: 125,
+      attempts: 200,
       failed_since: new Date(slot).toISOString(),
     });
     expect(json.before).toMatchObject({ failed_share: null, failed_since: null });

@@ -206,8 +206,9 @@ function* partsOf(
   const costs = yield* vendorCosts(database, catalogue, range, shares);
   const since = Math.max(span.from, counted);
   const attempts = since < span.to ? yield* attemptsByChannel(since, span.to) : [];
-  const sum = (of: (one: ChannelAttempts) => number): bigint =>
-    BigInt(attempts.reduce((total, one) => total + of(one), 0));
+  const sum = (of: (one: ChannelAttempts) => number): number =>
+    attempts.reduce((total, one) => total + of(one), 0);
+  const [failed, tried] = [sum((one) => one.failed), sum((one) => one.attempts)];
   const revenue = accounts.reduce((total, { cost }) => total + cost, 0n);
   const cost = costs.size === 0 ? undefined : [...costs.values()].reduce((a, b) => a + b, 0n);
   const figures = {
@@ -217,10 +218,9 @@ function* partsOf(
     vendor_cost: yuanOrNull(cost),
     margin: cost === undefined || revenue <= 0n ? null : ratioOf(revenue - cost, revenue),
     requests: accounts.reduce((total, { requests }) => total + requests, 0),
-    failed_share: ratioOf(
-      sum(({ failed }) => failed),
-      sum(({ attempts }) => attempts),
-    ),
+    failed_share: ratioOf(BigInt(failed), BigInt(tried)),
+    failed_attempts: failed,
+    attempts: tried,
     failed_since: instantOrNull(since < span.to ? since : undefined),
     active_users: accounts.filter(({ requests }) => requests > 0).length,
     new_users: yield* usersMadeWithin(span.from, span.to),

@@ -162,7 +162,8 @@ function Business({ trend: { period, before } }: TrendProps): ReactNode {
 function Demand({ trend: { period, before, zone } }: TrendProps): ReactNode {
   const { overview } = useWords(operatorWords);
   const { trend: words } = overview;
-  const { failed_share: failed, failed_since: since, from } = period;
+  const { failed_share: failed, failed_attempts: failures, attempts } = period;
+  const { failed_since: since, from } = period;
   const isCounted = since === from && before.failed_since === before.from;
   const failedNote =
     since === null || since === from ? (
@@ -176,7 +177,16 @@ function Demand({ trend: { period, before, zone } }: TrendProps): ReactNode {
         label={words.failed}
         value={failed === null ? '—' : formatShare(failed)}
         tip={words.failedTip}
-        note={failed === null ? overview.noAttempts : failedNote}
+        note={
+          failed === null ? (
+            overview.noAttempts
+          ) : (
+            <span className="flex flex-wrap gap-x-2">
+              <span>{words.failedOf(formatCount(failures), formatCount(attempts))}</span>
+              <span>{failedNote}</span>
+            </span>
+          )
+        }
       />
       <FigureCard
         label={words.activeUsers}

@@ -85,6 +85,8 @@ export default {
       requests: 'Charged requests',
       failed: 'Failed attempts',
       failedTip: 'Failed attempts ÷ all attempts. Kept for about eight days.',
+      failedOf: (failed: string, attempts: string) =>
+        `${failed} of ${attempts === '1' ? '1 attempt' : `${attempts} attempts`}`,
       failedSince: (day: string) => `data since ${day}`,
       activeUsers: 'Active users',
       newUsers: 'New users',

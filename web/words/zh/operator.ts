@@ -83,6 +83,7 @@ export default {
       requests: '扣费请求数',
       failed: '失败的尝试',
       failedTip: '失败的尝试 ÷ 全部尝试。约保留八天。',
+      failedOf: (failed, attempts) => `${attempts} 次尝试中 ${failed} 次`,
       failedSince: (day) => `自 ${day} 起有数据`,
       activeUsers: '活跃用户',
       newUsers: '新用户',
