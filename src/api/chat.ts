@@ -10,6 +10,7 @@ import { moneyNumber } from './money-json.ts';
 import * as schema from './schema.ts';
 import {
   addMediaText,
+  addMedium,
   checkLength,
   checkOf,
   checksOf,
@@ -336,8 +337,7 @@ function checkPart(part: unknown, param: string, media: PromptMedia): void {
   }
   const modality = modalities[type];
   if (modality === undefined) return;
-  media.count += 1;
-  if (!media.kinds.has(modality)) media.kinds.set(modality, param);
+  addMedium(media, modality, param);
   const inner = part[type];
   if (isObject(inner) && inner['file_id'] != null)
     refuse('kept_at_the_vendor', { param: `${param}.${type}.file_id` });

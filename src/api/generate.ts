@@ -7,6 +7,7 @@ import { inCamelCase } from '../providers/conversation/spelling.ts';
 import { generateEnvelope } from './errors.ts';
 import {
   addAddress,
+  addMedium,
   fallbackModels,
   noMedia,
   type ParsedJson,
@@ -316,12 +317,6 @@ function modalityOf(type: unknown): 'image' | 'audio' | 'video' | 'file' {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file';
 }
 
-function addMedium(media: PromptMedia, type: unknown, param: string): void {
-  media.count += 1;
-  const modality = modalityOf(type);
-  if (!media.kinds.has(modality)) media.kinds.set(modality, param);
-}
-
 const isTextType = (type: unknown): boolean => typeof type === 'string' && type.startsWith('text/');
 
 function checkInline({ mimeType, data }: JsonObject, param: string, media: PromptMedia): void {
@@ -334,14 +329,14 @@ function checkInline({ mimeType, data }: JsonObject, param: string, media: Promp
   // Every model reads text, and it is counted as such.
   if (isTextType(mimeType)) return;
   media.bytes += text.length;
-  addMedium(media, mimeType, param);
+  addMedium(media, modalityOf(mimeType), param);
 }
 
 /** Vendors that do not fetch addresses get the bytes in their place. */
 function checkFile(part: JsonObject, file: JsonObject, param: string, media: PromptMedia): void {
   const { fileUri, mimeType } = file;
   const url = checkString(fileUri, `${param}.fileData.fileUri`);
-  addMedium(media, mimeType, `${param}.fileData`);
+  addMedium(media, modalityOf(mimeType), `${param}.fileData`);
   const kind = modalityOf(mimeType);
   if (!/^https?:\/\//i.test(url) || kind === 'audio') return;
   const { fileData: _, ...beside } = part;

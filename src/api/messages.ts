@@ -9,6 +9,7 @@ import { messagesEnvelope } from './errors.ts';
 import * as schema from './schema.ts';
 import {
   addAddress,
+  addMedium,
   type PromptMedia,
   noMedia,
   type RequestBody,
@@ -345,8 +346,7 @@ function checkSource(
       written: bytesSource,
     });
   }
-  media.count += 1;
-  if (!media.kinds.has(modality)) media.kinds.set(modality, param);
+  addMedium(media, modality, param);
 }
 
 function checkedUrl(url: unknown, param: string): string {

@@ -486,7 +486,7 @@ function stringEnd(json: Buffer, start: number): number {
 /** The media in a conversation. */
 export interface PromptMedia {
   /** Modality → the parameter where it first occurs. */
-  readonly kinds: Map<string, string>;
+  kinds: ReadonlyMap<string, string>;
   count: number;
   /** Bytes of the body that are media, not text. */
   bytes: number;
@@ -494,12 +494,20 @@ export interface PromptMedia {
   addresses: MediaAddress[] | undefined;
 }
 
+const noKinds: ReadonlyMap<string, string> = new Map();
+
 export const noMedia = (): PromptMedia => ({
-  kinds: new Map(),
+  kinds: noKinds,
   count: 0,
   bytes: 0,
   addresses: undefined,
 });
+
+/** Counts a piece of media of this kind. */
+export function addMedium(media: PromptMedia, kind: string, param: string): void {
+  media.count += 1;
+  if (!media.kinds.has(kind)) media.kinds = new Map([...media.kinds, [kind, param]]);
+}
 
 export function addAddress(media: PromptMedia, address: MediaAddress): void {
   media.addresses ??= [];

@@ -8,6 +8,7 @@ import { responsesErrorEvent } from './errors.ts';
 import * as schema from './schema.ts';
 import {
   addMediaText,
+  addMedium,
   collectText,
   fallbackModels,
   noMedia,
@@ -308,8 +309,7 @@ function checkParts(parts: unknown, param: string, media: PromptMedia): void {
     if (!isObject(part)) refuseType(`${param}[${i}]`, 'an object', part);
     const modality = modalities[String(part['type'])];
     if (modality === undefined) return;
-    media.count += 1;
-    if (!media.kinds.has(modality)) media.kinds.set(modality, `${param}[${i}]`);
+    addMedium(media, modality, `${param}[${i}]`);
     if (part['file_id'] != null) refuse('kept_at_the_vendor', { param: `${param}[${i}].file_id` });
     for (const name of ['image_url', 'file_url'] as const)
       addMediaText(

@@ -89,6 +89,9 @@ function vendorRefusal(model: string, { param, why }: UnsupportedParam): VendorR
   return new VendorRefusal(name, message, param, undefined);
 }
 
+/** `contentType`: of the vendor's response. */
+type MakeReceiver = (attempt: ChannelAttempt, contentType: string) => Receiver;
+
 /**
  * One call to one channel. `result` resolves once, whether the vendor, the client or the lack of
  * money ends the call.
@@ -97,13 +100,11 @@ export class ChannelAttempt implements UpstreamListener {
   readonly result: Promise<AttemptResult>;
   readonly upstreamCall: UpstreamCall;
   readonly call: VendorCall;
-  /** The content type of the response, once its head is there. */
-  contentType = '';
   /** The client's members that the vendor's request leaves out; undefined: none. */
   dropped: readonly string[] | undefined;
   readonly #adapter: BaseAdapter;
   readonly #limits: GatewayLimits;
-  readonly #receive: (attempt: ChannelAttempt) => Receiver;
+  readonly #receive: MakeReceiver;
   /** The attempt has ended: nothing more of it may reach the client. */
   over = false;
   #receiver: Receiver | undefined;
@@ -116,7 +117,7 @@ export class ChannelAttempt implements UpstreamListener {
     adapter: BaseAdapter,
     call: VendorCall,
     limits: GatewayLimits,
-    receive: (attempt: ChannelAttempt) => Receiver,
+    receive: MakeReceiver,
   ) {
     this.#adapter = adapter;
     this.call = call;
@@ -222,7 +223,6 @@ export class ChannelAttempt implements UpstreamListener {
   head(status: number, headers: ResponseHeaders): void {
     this.#status = status;
     const contentType = headers.get('content-type') ?? '';
-    this.contentType = contentType;
     const coding = headers.get('content-encoding');
     if (status < 200 || status > 299)
       this.#receiver = new ErrorReceiver(
@@ -234,7 +234,7 @@ export class ChannelAttempt implements UpstreamListener {
         this.#limits.faultBytesMax,
       );
     else if (this.#readsAsStream(contentType, coding)) {
-      this.#receiver = this.#receive(this);
+      this.#receiver = this.#receive(this, contentType);
     } else
       this.#receiver = new WholeReceiver(
         contentType,

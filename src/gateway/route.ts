@@ -206,10 +206,10 @@ export class AttemptLoop {
     if (race?.decidedResult !== undefined)
       return { result: race.decidedResult, receiver: undefined };
     let receiver: StreamReceiver | undefined;
-    const attempt = new ChannelAttempt(adapter, call, parts.limits, (self) => {
+    const attempt = new ChannelAttempt(adapter, call, parts.limits, (self, contentType) => {
       receiver =
         request.stream || !('collect' in adapter)
-          ? this.#forwarding(self, adapter.stream(call, self.contentType), race)
+          ? this.#forwarding(self, adapter.stream(call, contentType), race)
           : this.#collecting(self, adapter.collect(call));
       return receiver;
     });

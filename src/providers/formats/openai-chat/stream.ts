@@ -33,8 +33,7 @@ export class ChatStream implements StreamTranslator {
   readonly #call: VendorCall;
   readonly #quirks: ChatQuirks;
   readonly #chunks: ChunkRewriter;
-  readonly #match = new Match();
-  readonly #templates: Template[] = [];
+  #templates = noTemplates;
   readonly #text = new EventText();
   #closed = false;
 
@@ -53,7 +52,6 @@ export class ChatStream implements StreamTranslator {
     const text = this.#text.push(piece);
     if (text === undefined) return this.#fail(`an event of more than ${eventBytesMax} bytes`);
     if (text === '') return '';
-    const match = this.#match;
     let out = '';
     let at = 0;
     while (at < text.length && !this.#closed) {
@@ -76,11 +74,8 @@ export class ChatStream implements StreamTranslator {
     const templates = this.#templates;
     for (let i = 0; i < templates.length; i++) {
       const template = templates[i];
-      if (!template || !this.#match.take(text, at, template)) continue;
-      if (i > 0) {
-        templates.splice(i, 1);
-        templates.unshift(template);
-      }
+      if (!template || !match.take(text, at, template)) continue;
+      if (i > 0) this.#templates = [template, ...templates.toSpliced(i, 1)];
       return true;
     }
     return false;
@@ -127,7 +122,7 @@ export class ChatStream implements StreamTranslator {
     // Templates hold while events carry text and nothing else: a new call may use the index of an
     // old one.
     const plain = before !== undefined && this.#state() === before && !this.meter.finished;
-    if (!plain) this.#templates.length = 0;
+    if (!plain) this.#templates = noTemplates;
     else if (event !== '' && text !== '' && this.#learns) this.#learn(event);
     return text && `data: ${text}\n\n`;
   }
@@ -148,8 +143,7 @@ export class ChatStream implements StreamTranslator {
     if (this.#quirks.cumulativeReasoning && event.includes('"reasoning_details"')) return;
     const template = learn(event, (json) => this.#chunks.rewrite(json).text);
     if (!template) return;
-    this.#templates.unshift(template);
-    if (this.#templates.length > templatesMax) this.#templates.pop();
+    this.#templates = [template, ...this.#templates.slice(0, templatesMax - 1)];
   }
 
   #done(): string {
@@ -297,6 +291,7 @@ function holesOf(text: string, at: number): Hole[] | undefined {
   return holes.some((hole) => hole.counted) ? holes.sort((a, b) => a.start - b.start) : undefined;
 }
 
+const noTemplates: readonly Template[] = [];
 const mark = '\u0001';
 
 /**
@@ -350,8 +345,8 @@ function closingQuote(text: string, at: number): number {
 }
 
 /**
- * The client's event for the vendor's event at `at`, if it matches the template. One object is
- * reused: only the text is allocated.
+ * The client's event for the vendor's event at `at`, if it matches the template. One object serves
+ * all streams: only the text is allocated.
  */
 class Match {
   /** The index after the event. */
@@ -385,6 +380,8 @@ class Match {
     return true;
   }
 }
+
+const match = new Match();
 
 function fill(out: readonly (string | number)[], holes: readonly string[]): string {
   let text = '';
