@@ -3,8 +3,8 @@ import type en from '../en/overview.ts';
 export default {
   figures: {
     available: '可用余额',
-    held: (amount, tasks) => `${tasks} 个任务冻结 ${amount}`,
-    nothingHeld: '没有冻结',
+    held: (amount, tasks) => `${tasks} 个任务预留 ${amount}`,
+    nothingHeld: '没有预留',
     runway: '预计可用',
     notEnough: '数据不足',
     overAYear: '一年以上',

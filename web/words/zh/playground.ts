@@ -176,7 +176,7 @@ export default {
     choose: '选择图片',
     submit: '生成视频',
     price: (seconds, amount) => `${seconds} 秒，${amount}`,
-    submitted: (amount) => `已冻结 ${amount}。生成成功后扣费，失败则解除冻结。`,
+    submitted: (amount) => `已预留 ${amount}。生成成功后扣费，失败则解除预留。`,
     empty: '视频会显示在这里。',
     all: '全部任务',
     needPrompt: '请描述视频内容。',

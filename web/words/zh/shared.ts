@@ -44,7 +44,7 @@ export default {
     unfunded: '去充值',
     low: '低',
     empty: '已用完',
-    held: (amount) => `进行中的任务冻结 ${amount}`,
+    held: (amount) => `进行中的任务预留 ${amount}`,
   },
   announcements: { label: '公告', none: '没有公告。', unread: (count) => `公告，${count} 条未读` },
   palette: {

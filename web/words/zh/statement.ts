@@ -22,7 +22,7 @@ export default {
   now: '现在',
   addsUp: '合计一致',
   addsUpNot: '合计暂不一致：有请求正在记录，请稍后重新加载。',
-  held: (held, available) => `进行中的任务冻结 ${held} · 可用 ${available}`,
+  held: (held, available) => `进行中的任务预留 ${held} · 可用 ${available}`,
   times: (count) => `${count} 笔`,
   balance: '余额变化',
   balanceSummary: (first, last, opening, closing) =>
@@ -45,7 +45,7 @@ export default {
   showLines: (id) => `查看 ${id} 的计算过程`,
   openCharge: '打开',
   more: '当天的更多记录',
-  notCharged: (held, from, to) => `${from} 冻结 ${held}，${to} 解除冻结`,
+  notCharged: (held, from, to) => `${from} 预留 ${held}，${to} 解除预留`,
   verify: '核对',
   proven: (lines) => `${lines} 行，合计一致。`,
   provenNote: (time, took) => `${time} 由账本重新计算，用时 ${took}。`,

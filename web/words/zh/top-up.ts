@@ -89,7 +89,7 @@ export default {
     credited: '到账时间',
     transfer: '账本流水号',
     refunds: '退款',
-    refundStates: { held: '已冻结', asked: '已提交钱包', refunded: '已退款', failed: '失败' },
+    refundStates: { held: '已预留', asked: '已提交钱包', refunded: '已退款', failed: '失败' },
     facts: '订单',
     qr: (wallet, amount) => `${wallet}付款二维码，${amount}`,
     open: (wallet) => `打开${wallet}`,
