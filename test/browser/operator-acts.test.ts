@@ -249,7 +249,7 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await expectAccessible(page, 'a refund');
     await picture(page, 'operator-refund');
     await refund.getByRole('button', { name: 'Refund ¥20.00' }).click();
-    await said(page, '¥20.00 held; the refund was sent to the wallet.');
+    await said(page, '¥20.00 held; the refund is requested.');
     await expect
       .poll(async () => (await user.ask('session')).json.balance.total, { timeout: 20_000 })
       .toBe('30.000000000');

@@ -51,7 +51,7 @@ export default {
       balance: 'Balances',
       top_ups: 'Top-ups',
       credits: 'Credits and debits of operators',
-      refunds: 'Refunds to wallets',
+      refunds: 'Refunded top-ups',
       charges: 'Charges',
     },
     columns: {

@@ -43,7 +43,7 @@ export default {
     refund: 'Refund',
     credit: 'Credit (added by the operator)',
     debit: 'Debit (taken by the operator)',
-    withdrawal: 'Top-up refunded to the wallet',
+    withdrawal: 'Refunded top-up',
   },
   wallets: { wechat_pay: 'WeChat Pay', alipay: 'Alipay' } as Readonly<Record<string, string>>,
   show: (day: string) => `Show the charges of ${day}`,

@@ -52,7 +52,7 @@ export default {
       balance: '余额',
       top_ups: '充值',
       credits: '管理员增减余额',
-      refunds: '退款到钱包',
+      refunds: '充值原路退款',
       charges: '扣费',
     },
     columns: {

@@ -38,7 +38,7 @@ export default {
     refund: '退款',
     credit: '管理员增加余额',
     debit: '管理员扣减余额',
-    withdrawal: '充值退款到钱包',
+    withdrawal: '充值原路退款',
   },
   wallets: { wechat_pay: '微信支付', alipay: '支付宝' },
   show: (day) => `查看 ${day} 的扣费`,
