@@ -25,19 +25,18 @@ import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { dayFrom, isDay } from '../../format/day.ts';
+import { isDay } from '../../format/day.ts';
 import { formatCount } from '../../format/count.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
+import { lastBilledDay, lastDayOver } from './bill-day.ts';
 import { orderAddress, refreshOrders } from './order-parts.tsx';
 import { useAct } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 const searchDefaults = { date: '', wallet: '' };
 const path = 'operator/reconciliation';
-/** The zone of both wallets' bills. */
-const billZone = 'Asia/Shanghai';
 
 interface BillDayProps {
   readonly day: string;
@@ -69,8 +68,9 @@ export function ReconciliationPage(): ReactNode {
   const { reconciliation: words } = useWords(peopleWords);
   const { wallets } = useSession();
   const [state, setState] = useSearchState(searchDefaults);
-  const yesterday = dayFrom(useNow(), -1, billZone);
-  const date = isDay(state.date) ? state.date : yesterday;
+  const now = useNow();
+  const billed = lastBilledDay(now);
+  const date = isDay(state.date) ? state.date : billed;
   const wallet = wallets.find((each) => each === state.wallet) ?? wallets[0];
   const name = useWalletName();
   return (
@@ -85,8 +85,8 @@ export function ReconciliationPage(): ReactNode {
             <BillDay
               key={date}
               day={date}
-              last={yesterday}
-              onDay={(day) => setState({ date: day === yesterday ? '' : day })}
+              last={lastDayOver(now)}
+              onDay={(day) => setState({ date: day === billed ? '' : day })}
             />
             <Field label={words.wallet} className="w-44">
               {(tied) => (
