@@ -98,6 +98,26 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
     60_000,
   );
 
+  test('a group counts what uses it beside its buttons, and links to its channels', async () => {
+    const { live, go, main, words } = await open('en', 1_440);
+    const { groups } = words.prices;
+    await go('/operator/groups/default');
+    await main.getByRole('link', { name: /^\d{2,}$/ }).waitFor();
+    const operator = await live.newUser({ role: 'operator' });
+    const post = (path: string, body: object) =>
+      operator.ask(path, { method: 'POST', headers: { 'idempotency-key': `used-${path}` }, body });
+    await post('operator/groups', { name: 'used' });
+    await post('keys', { name: 'used', group: 'used' });
+    await go('/operator/groups/used');
+    await main.getByText(groups.inUse(1, 0)).waitFor();
+    const [edit, remove] = await Promise.all(
+      [groups.edit, groups.remove].map((button) =>
+        main.getByRole('button', { name: button, exact: true }).boundingBox(),
+      ),
+    );
+    expect(edit?.y).toBe(remove?.y);
+  }, 60_000);
+
   test.each(['en', 'zh'] as const)(
     'the import says what its columns hold, and that comparing changes nothing, in %s',
     async (language) => {

@@ -52,11 +52,8 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'edit' | 'remove'>();
   const close = () => setOpen(undefined);
-  const channels = [...new Set(group.models.flatMap((model) => model.channels))];
-  const needed =
-    group.keys > 0 || channels.length > 0
-      ? words.inUse(group.keys, channels.join(' · '))
-      : undefined;
+  const channels = channelsOf(group);
+  const needed = group.keys > 0 || channels > 0 ? words.inUse(group.keys, channels) : undefined;
   const remove = async () => {
     await send('DELETE', groupAddress(group.name), { ifMatch: group.version });
     toast({ tone: 'done', text: words.removed(group.name) });
@@ -69,7 +66,7 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
       <MaybeDisabled icon="trash" disabledFor={needed} onClick={() => setOpen('remove')}>
         {words.remove}
       </MaybeDisabled>
-      <Button look="primary" icon="edit" onClick={() => setOpen('edit')}>
+      <Button look="primary" icon="edit" className="self-start" onClick={() => setOpen('edit')}>
         {words.edit}
       </Button>
       {open === 'edit' && <EditGroup group={group} onClose={close} />}
@@ -86,6 +83,10 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
     </>
   );
 }
+
+/** How many channels serve its keys. */
+const channelsOf = ({ models }: OperatorGroup): number =>
+  new Set(models.flatMap((model) => model.channels)).size;
 
 function About({ group }: { readonly group: OperatorGroup }): ReactNode {
   const { groups: words } = useWords(priceWords);
@@ -106,6 +107,11 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
           <Fact name={words.fallbacks}>{group.fallback_models.join(' · ')}</Fact>
         )}
         <Fact name={words.users}>{formatCount(group.keys)}</Fact>
+        <Fact name={words.channels}>
+          <PathLink path={`/operator/channels?group=${encodeURIComponent(group.name)}`}>
+            {formatCount(channelsOf(group))}
+          </PathLink>
+        </Fact>
         <Fact name={origin.label}>{origin[group.origin]}</Fact>
       </Facts>
     </Panel>

@@ -181,13 +181,14 @@ export default {
     name: 'Name',
     nameHelp: 'Users see it when they create a key. It cannot be changed later.',
     multiplier: 'Multiplier',
-    multiplierHelp: 'Multiplies every base price, rounded up to ¥0.000000001 per million.',
+    multiplierHelp:
+      'Multiplies every base price, rounded up to ¥0.000000001 per million tokens or other units.',
     multiplierWrong: 'Enter a number such as 0.85, with at most six decimals.',
     limitHelp: 'Leave blank for no limit.',
     number: 'Enter a whole number, 1 or more.',
     fallbacks: 'Fallback models',
     fallbacksHelp:
-      'One per line. They are tried in this order when the requested model fails, at their own prices. A request may name others.',
+      'One per line. They are tried in this order when the requested model fails, at their own prices. A request can name its own fallback models.',
     policy: 'Channels of the same priority',
     policies: {
       weighted: { name: 'by weight', help: 'Requests are shared by weight.' },
@@ -211,8 +212,9 @@ export default {
     removeTitle: (name: string) => `Remove ${name}?`,
     removeText: 'No key and no channel uses it. You can create it again.',
     removed: (name: string) => `Group ${name} is removed.`,
-    inUse: (keys: number, channels: string) =>
-      `${keys} keys and these channels still use it: ${channels}.`,
+    inUse: (keys: number, channels: number) =>
+      `Used by ${keys === 1 ? '1 key' : `${keys} keys`} and ${channels === 1 ? '1 channel' : `${channels} channels`}.`,
+    channels: 'Channels of this group',
     facts: 'Group',
     models: (count: number) => `Models (${count})`,
     noModels: 'None: no channel serves this group. Select it in the settings of a channel.',

@@ -171,13 +171,14 @@ export default {
     name: '名称',
     nameHelp: '用户创建密钥时会看到它，创建后不可更改。',
     multiplier: '倍率',
-    multiplierHelp: '每项基础价格乘以倍率，向上取整，精确到每百万 ¥0.000000001。',
+    multiplierHelp:
+      '每项基础价格乘以倍率，向上取整，精确到每百万 token（或其他计价单位）¥0.000000001。',
     multiplierWrong: '请填写数字，例如 0.85，最多六位小数。',
     limitHelp: '留空表示不限。',
     number: '请填写不小于 1 的整数。',
     fallbacks: '备用模型',
     fallbacksHelp:
-      '每行一个。所请求的模型失败时，按此顺序尝试，并按各自的价格扣费。请求也可以自行指定。',
+      '每行一个。所请求的模型失败时，按此顺序尝试，并按各自的价格扣费。请求也可以自行指定备用模型。',
     policy: '同一优先级的渠道',
     policies: {
       weighted: { name: '按权重', help: '按权重分配请求。' },
@@ -195,7 +196,8 @@ export default {
     removeTitle: (name) => `删除 ${name}？`,
     removeText: '没有密钥或渠道使用它。之后可以重新创建。',
     removed: (name) => `分组 ${name} 已删除。`,
-    inUse: (keys, channels) => `仍有 ${keys} 个密钥和以下渠道在使用它：${channels}。`,
+    inUse: (keys, channels) => `仍有 ${keys} 个密钥和 ${channels} 个渠道在使用它。`,
+    channels: '此分组的渠道',
     facts: '分组',
     models: (count) => `模型（${count}）`,
     noModels: '无：没有渠道为这个分组提供服务。请在渠道的设置中选择它。',
