@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { setUserRole } from '../src/accounts/users.ts';
 import { migrations } from '../src/app/schema.ts';
 import type { OperatorRequest } from '../src/console/contract.ts';
+import { refund } from '../src/ledger/ledger.ts';
 import { forEachDatabase } from './databases.ts';
 import { signedInAs } from './support/console.ts';
 import { newCustomer } from './support/customer.ts';
@@ -118,6 +119,47 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await on.user.ask('requests')).json.items).toEqual([]);
     expect((await on.operator.ask('operator/requests')).json.items).toEqual([]);
     expect((await on.operator.ask('operator/requests?all=1')).json.items).toHaveLength(1);
+
+    const shown = async () => {
+      const { json: own } = await on.user.ask(`requests/${id}`);
+      const { json: all } = await on.operator.ask(`operator/requests/${id}`);
+      const [listed] = (await on.operator.ask('operator/requests?all=1')).json.items;
+      expect(all).toMatchObject({ refunded: own.refunded, attempts_made: own.attempts_made });
+      return [own.refunded, listed.attempts_made, listed.attempts.length, own.attempts.length];
+    };
+    expect(await shown()).toEqual(['none', 2, 2, 2]);
+    // The log forgets, and the charge keeps the number.
+    await on.database.query('DELETE FROM request_log');
+    expect(await shown()).toEqual(['none', 2, 0, 0]);
+    const csv = (await on.operator.ask('operator/requests.csv?all=1')).text;
+    expect(csv).toMatch(/,,2\r\n$/);
+    const back = async (refundId: string, amount: bigint) =>
+      refund(on.database, { id: refundId, original: id, amount, at: Date.now() });
+    await back('refund-of-part', 1n);
+    expect((await shown())[0]).toBe('part');
+    const [record] = await on.database.query('SELECT cost-shortfall AS paid FROM usage');
+    await back('refund-of-the-rest', BigInt(record?.['paid'] ?? 0) - 1n);
+    expect((await shown())[0]).toBe('whole');
+  });
+
+  test('a list that asks for more than is kept says from when on failed requests are kept', async () => {
+    const on = await start();
+    const keptFrom = async (query: string) => [
+      (await on.user.ask(`requests?${query}`)).json.kept_from,
+      (await on.operator.ask(`operator/requests?user=${on.userId}&${query}`)).json.kept_from,
+    ];
+    expect(await keptFrom('from=-24h')).toEqual([null, null]);
+    const weekAgo = Date.now() - 7 * 86_400_000;
+    for (const from of await keptFrom('from=-30d'))
+      expect(Math.abs(Date.parse(from) - weekAgo)).toBeLessThan(60_000);
+    const cut = Date.now() - 3_600_000;
+    await on.database.query(
+      'INSERT INTO request_log_cut (account, complete_from) VALUES ($1, $2)',
+      [on.userId, cut],
+    );
+    const since = new Date(cut).toISOString();
+    expect(await keptFrom('from=-24h')).toEqual([since, since]);
+    expect((await on.operator.ask('operator/requests?from=-24h')).json.kept_from).toBeNull();
   });
 
   test('operators list all requests, answered and failed, page by page and by each filter', async () => {

@@ -231,8 +231,12 @@ export function* failedByHour(range: {
     }));
 }
 
-/** The time from which the log has all failed requests of an account: wall clock, ms. */
-export function* loggedSince(account: string, now: number): Transaction<number> {
+/**
+ * The time from which the log has all failed requests of an account: wall clock, ms. Without an
+ * account, the time from which it has them of accounts that have no more than it keeps of each.
+ */
+export function* loggedSince(account: string | undefined, now: number): Transaction<number> {
+  if (account === undefined) return now - requestLogLimits.keptForMs;
   const [cut] = yield {
     sql: 'SELECT complete_from FROM request_log_cut WHERE account=$1',
     params: [account],

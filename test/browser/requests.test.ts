@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { refund } from '../../src/ledger/ledger.ts';
 import { configurationFrom } from '../support/running.ts';
 import { completion, json, startVendor } from '../support/scripted-vendor.ts';
 import {
@@ -53,11 +54,11 @@ async function start() {
     headers: { 'idempotency-key': 'a-form-for-a-key' },
     body: { name: 'ci', group: 'default' },
   });
-  const send = async (model: string, secret: string = made.secret) => {
+  const send = async (model: string, secret: string = made.secret, more: object = {}) => {
     const { status, headers } = await fetch(`${live.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }),
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], ...more }),
     });
     return { status, id: headers.get('x-request-id') ?? '' };
   };
@@ -71,7 +72,7 @@ async function start() {
         timeout: 10_000,
       })
       .toBe(2);
-  return { live, user, operator, send, retried: retried.id, failed: failed.id };
+  return { live, user, operator, send, answering, retried: retried.id, failed: failed.id };
 }
 
 /** From the id of a request to its page, as ⌘K finds it. */
@@ -190,12 +191,13 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
   }, 60_000);
 
   test('leads operators to its user, its channels and its charge, and appears while they watch', async () => {
-    const { live, user, operator, send, retried } = await start();
+    const { live, user, operator, send, answering, retried } = await start();
     const { page, go } = await openWindow(live.url, operator.cookie);
     await go(`/operator/requests/${retried}`);
     const facts = page.getByRole('main').locator('dt');
     expect(await facts.allInnerTexts()).not.toEqual(expect.arrayContaining(['Code']));
     expect(await facts.allInnerTexts()).not.toEqual(expect.arrayContaining(['Message']));
+    await page.getByText('Only the attempt that answered is charged.').waitFor();
     await page.getByRole('link', { name: 'See the charge' }).click();
     const charge = page.getByRole('dialog', { name: 'Charge' });
     await charge.getByRole('list', { name: 'Attempts over time' }).waitFor();
@@ -219,6 +221,29 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     await go(`/operator/requests/${id}`);
     await page.getByText('The request was not sent to any channel.').waitFor();
     expect(await page.getByText('model_not_found', { exact: true }).count()).toBe(1);
+
+    answering.answer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end('data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n');
+    });
+    const cut = await send('second-1', undefined, { stream: true });
+    expect(cut.status).toBe(200);
+    await go(`/operator/requests?user=${user.userId}&live=1&from=2020-01-01&to=2030-01-01`);
+    await page.getByText('200 interrupted').waitFor();
+    await page.getByText(/^Failed requests before .* are no longer kept\.$/).waitFor();
+    await go(`/operator/requests/${cut.id}`);
+    await page.getByText(/Only this part is charged\.$/).waitFor();
+    const { database } = live.gateway;
+    const [record] = await database.query('SELECT cost FROM usage WHERE id=$1', [cut.id]);
+    await refund(database, {
+      ...{ id: 'refund-of-cut', original: cut.id, amount: BigInt(record?.['cost'] ?? 0) },
+      at: Date.now(),
+    });
+    await database.query('DELETE FROM request_log WHERE id=$1', [retried]);
+    await go(`/operator/requests/${cut.id}`);
+    await page.getByText('The whole charge was refunded.').waitFor();
+    await go(`/operator/requests/${retried}`);
+    await page.getByText(/^2 attempts\. Their times are not in the request log/).waitFor();
   }, 90_000);
 
   test('says what to do about an empty balance, and of an id that is not known', async () => {

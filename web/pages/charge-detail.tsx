@@ -158,7 +158,7 @@ function Attempts({ detail: { id }, base }: ChargeViewProps): ReactNode {
   return (
     <div className="flex flex-col gap-2">
       <p className="text-body font-semibold">{words.title}</p>
-      <Timeline attempts={data.attempts} totalMs={data.total_ms} />
+      <Timeline attempts={data.attempts} request={data} />
     </div>
   );
 }

@@ -1,12 +1,15 @@
 import type { ReactNode } from 'react';
-import type { FailedRequest } from '../../src/console/contract.ts';
+import type { FailedPage, FailedRequest } from '../../src/console/contract.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { CopyText } from '../components/copy.tsx';
 import { ListPanel, type ListPanelProps } from '../components/list-panel.tsx';
 import { Original } from '../components/original.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
+import { Time, useZone } from '../components/time.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
+import { formatTime } from '../format/time.ts';
 import { requestWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { codeOf } from './error-code.tsx';
@@ -25,22 +28,28 @@ export const usualCodes: readonly string[] = [
   'unavailable',
 ];
 
+/** Whether the client got the whole answer. */
+export const isAnswered = ({ outcome }: Pick<FailedRequest, 'outcome'>): boolean =>
+  /^(?:ok|length)(?:, not kept)?$/.test(outcome);
+
 /** The HTTP status that the client got. A 200 is no success here when the stream broke off. */
 export function HttpStatus({
-  request: { status, outcome },
+  request,
 }: {
   readonly request: Pick<FailedRequest, 'status' | 'outcome'>;
 }): ReactNode {
+  const { interrupted } = useWords(requestWords);
+  const { status } = request;
   if (status >= 500)
     return (
       <Badge tone="bad" icon="failed">
         {status}
       </Badge>
     );
-  const answered = outcome === 'ok' || outcome === 'length';
+  const answered = isAnswered(request);
   return (
     <Badge tone={answered ? 'good' : 'warn'} icon={answered ? 'check' : 'warning'}>
-      {status}
+      {answered || status >= 300 ? status : interrupted(String(status))}
     </Badge>
   );
 }
@@ -60,7 +69,12 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
   const { columns } = useWords(requestWords);
   return named(columns, [
     { id: 'time', cell: ({ at }) => <Time at={at} /> },
-    { id: 'id', cell: ({ id }) => <CopyText text={id} label={columns.id} className="w-32" /> },
+    {
+      id: 'id',
+      cell: ({ id }) => (
+        <CopyText text={id} label={columns.id} className="w-24 min-[1200px]:w-32" />
+      ),
+    },
     {
       id: 'key',
       spare: 2,
@@ -70,14 +84,14 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
     {
       id: 'model',
       cell: ({ model }) => (
-        <span className="block max-w-40 min-[1200px]:max-w-48 truncate">{model ?? '—'}</span>
+        <span className="block max-w-32 min-[1200px]:max-w-48 truncate">{model ?? '—'}</span>
       ),
     },
     { id: 'status', cell: (request) => <HttpStatus request={request} /> },
     {
       id: 'code',
       cell: (request) => (
-        <span className="block max-w-52 truncate font-mono text-caption">
+        <span className="block max-w-32 min-[1200px]:max-w-52 truncate font-mono text-caption">
           {codeOf(request) ?? '—'}
         </span>
       ),
@@ -95,8 +109,21 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
   ]);
 }
 
-interface ListProps extends Pick<ListPanelProps<FailedRequest>, 'query' | 'search' | 'noFilter'> {
+interface ListProps extends Pick<ListPanelProps<FailedRequest>, 'search' | 'noFilter'> {
+  readonly query: UseQueryResult<FailedPage<FailedRequest>>;
   readonly path: (request: FailedRequest) => string;
+}
+
+/** Says how far back a list of failed requests reaches, where its period begins before. */
+export function KeptFrom({ from = null }: { readonly from: string | null | undefined }): ReactNode {
+  const { keptFrom } = useWords(requestWords);
+  const zone = useZone();
+  if (from === null) return null;
+  return (
+    <p role="status" className="border-b border-line px-4 py-2 text-caption text-muted">
+      <Unbroken text={keptFrom(formatTime(from, zone))} />
+    </p>
+  );
 }
 
 /** Failed requests of one user, newest first. */
@@ -104,7 +131,14 @@ export function FailedList({ path, ...list }: ListProps): ReactNode {
   const words = useWords(requestWords);
   const columns = useRequestColumns();
   return (
-    <ListPanel {...list} empty={words.none} nothing={words.nothing} oneWay note={words.kept}>
+    <ListPanel
+      {...list}
+      empty={words.none}
+      nothing={words.nothing}
+      oneWay
+      head={<KeptFrom from={list.query.data?.kept_from} />}
+      note={words.kept}
+    >
       {(rows) => (
         <Table
           label={words.list}

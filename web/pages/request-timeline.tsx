@@ -1,5 +1,6 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
+import type { RequestTimeline } from '../../src/console/contract.ts';
 import { StatusBadge } from '../components/status-badge.tsx';
 import { formatDuration } from '../format/time.ts';
 import { requestWords } from '../words/families.ts';
@@ -13,7 +14,7 @@ interface Attempt {
 
 interface TimelineProps<Shown extends Attempt> {
   readonly attempts: readonly Shown[];
-  readonly totalMs: number;
+  readonly request: Pick<RequestTimeline, 'total_ms' | 'charged'>;
   /** Beside the attempt's number. */
   readonly name?: (attempt: Shown) => ReactNode;
   /** Below the attempt's bar. */
@@ -23,7 +24,7 @@ interface TimelineProps<Shown extends Attempt> {
 /** The attempts of a request as bars on one time axis, which begins with the request. */
 export function Timeline<Shown extends Attempt>({
   attempts,
-  totalMs,
+  request: { total_ms: totalMs, charged },
   name,
   detail,
 }: TimelineProps<Shown>): ReactNode {
@@ -57,6 +58,9 @@ export function Timeline<Shown extends Attempt>({
           <span key={ms}>{formatDuration(ms)}</span>
         ))}
       </div>
+      {charged && new Set(attempts.map(({ failed }) => failed)).size === 2 && (
+        <p className="text-caption text-muted">{words.onlyAnswered}</p>
+      )}
     </div>
   );
 }

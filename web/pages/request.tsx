@@ -14,11 +14,12 @@ import { DetailPage } from '../components/detail-page.tsx';
 import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
+import { formatCount } from '../format/count.ts';
 import { formatDuration } from '../format/time.ts';
 import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ErrorCode } from './error-code.tsx';
-import { HttpStatus, Reason } from './request-parts.tsx';
+import { HttpStatus, isAnswered, Reason } from './request-parts.tsx';
 import { Timeline } from './request-timeline.tsx';
 
 const address = (id: string): string => `requests/${encodeURIComponent(id)}`;
@@ -65,9 +66,13 @@ function Detail({ request }: { readonly request: RequestTimeline }): ReactNode {
         <Ended request={request} />
         <Panel title={timeline.title}>
           {request.attempts.length === 0 ? (
-            <p className="text-table text-muted">{timeline.none}</p>
+            <p className="text-table text-muted">
+              {request.attempts_made > 0
+                ? timeline.onlyNumber(formatCount(request.attempts_made))
+                : timeline.none}
+            </p>
           ) : (
-            <Timeline attempts={request.attempts} totalMs={request.total_ms} />
+            <Timeline attempts={request.attempts} request={request} />
           )}
         </Panel>
       </div>
@@ -102,6 +107,9 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
           </Banner>
         )}
         <p className="text-body">{charged ? words.charged : words.notCharged}</p>
+        {request.refunded !== 'none' && (
+          <p className="text-body">{words.refunded[request.refunded]}</p>
+        )}
         {remedy !== null && (
           <div className="flex flex-col items-start gap-2">
             <h2 className="text-body font-semibold">{words.next}</h2>
@@ -127,8 +135,9 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
 /** The advice for a request that failed; null for one that was answered. */
 function useRemedy(): (request: RequestTimeline) => string | null {
   const { remedies, byStatus } = useWords(requestWords);
-  return ({ outcome, code, status, param }) => {
-    if (outcome === 'ok' || outcome === 'length') return null;
+  return (request) => {
+    const { outcome, code, status, param } = request;
+    if (isAnswered(request)) return null;
     const known = remedies[outcome] ?? remedies[code ?? ''];
     if (known !== undefined) return known;
     if (status < 400 || status >= 500) return byStatus.service;

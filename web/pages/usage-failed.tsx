@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { FailedRequest, Page } from '../../src/console/contract.ts';
+import type { FailedPage, FailedRequest } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
 import { useData } from '../api/data.ts';
 import { FailedList } from './request-parts.tsx';
@@ -17,7 +17,7 @@ const noFilter = { key: '', model: '', http: '', code: '' };
 export function UsageFailed({ query, state, onChange }: FailedProps): ReactNode {
   return (
     <FailedList
-      query={useData<Page<FailedRequest>>('requests', query)}
+      query={useData<FailedPage<FailedRequest>>('requests', query)}
       search={[state, onChange]}
       noFilter={noFilter}
       path={({ id }) => `/requests/${id}`}

@@ -9,7 +9,7 @@ import type {
   Day,
   Page,
 } from './shared.ts';
-import type { FailedRequest, OrderView, PricedModel, RefundView } from './user.ts';
+import type { ChargeReturn, FailedRequest, OrderView, PricedModel, RefundView } from './user.ts';
 
 /** GET `operator/overview`: attention comes first. */
 export interface OperatorOverview {
@@ -760,6 +760,8 @@ export interface OperatorRequest extends FailedRequest {
   readonly user: { readonly id: string; readonly name: string | null };
   /** The channel of the last attempt; null: none was called. */
   readonly channel: string | null;
+  readonly attempts_made: number;
+  /** Empty also when only their number is known still. */
   readonly attempts: readonly RequestAttempt[];
 }
 
@@ -788,6 +790,7 @@ export interface RequestAttempt {
 /** GET `operator/requests/:id`: any request of any user, charged or failed. */
 export interface OperatorRequestDetail extends OperatorRequest {
   readonly charged: boolean;
+  readonly refunded: ChargeReturn;
   /** The most attempts that a request makes for one model. */
   readonly attempts_max: number;
 }

@@ -122,6 +122,15 @@ export interface ChargeView {
   readonly refunded: Yuan;
 }
 
+/** How much of a charge came back. */
+export type ChargeReturn = 'none' | 'part' | 'whole';
+
+/** A page of requests that failed. */
+export interface FailedPage<Request> extends Page<Request> {
+  /** Failed requests before are kept no longer; null: the period does not begin before. */
+  readonly kept_from: Instant | null;
+}
+
 /**
  * GET `requests?from=&to=&key=&model=&status=&code=&limit=&after=`, newest first: the user's
  * requests that got no whole answer. `status` may be a class (`4xx`); `code` is an error code or a
@@ -154,7 +163,9 @@ export interface FailedRequest {
 export interface RequestTimeline extends FailedRequest {
   /** There is a charge of this id. */
   readonly charged: boolean;
-  /** In their order; empty when no vendor was called. */
+  readonly refunded: ChargeReturn;
+  readonly attempts_made: number;
+  /** In their order; empty when no vendor was called, or when only their number is known still. */
   readonly attempts: readonly {
     readonly began_ms: number;
     readonly ended_ms: number;

@@ -1,10 +1,14 @@
 import * as z from 'zod';
 import { keyNames, userNames } from '../../accounts/names.ts';
-import type { LoggedRequest } from '../../request-log/entry.ts';
 import type { RequestLogQuery } from '../../request-log/queries.ts';
 import { gatewayLimits } from '../../gateway/parts.ts';
 import type { Database } from '../../storage/database.ts';
-import type { OperatorRequest, OperatorRequestDetail, Page, RequestAttempt } from '../contract.ts';
+import type {
+  FailedPage,
+  OperatorRequest,
+  OperatorRequestDetail,
+  RequestAttempt,
+} from '../contract.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';
 import { instant } from '../format.ts';
 import { pageLimit } from '../input.ts';
@@ -12,14 +16,17 @@ import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 import {
   anyRequest,
+  attemptsMade,
   attemptsOf,
   failedRequest,
   filterText,
+  keptFrom,
   loggedRequests,
   questionOf,
   requestFilter,
   requestPage,
   requestsFound,
+  type ShownRequest,
   type TimelineAttempt,
 } from '../user/requests.ts';
 import { allRequests } from './all-requests.ts';
@@ -45,7 +52,7 @@ export function operatorRequestRoutes({
       path: 'operator/requests',
       role,
       input: listed,
-      async handle({ input, at }): Promise<Page<OperatorRequest>> {
+      async handle({ input, at }): Promise<FailedPage<OperatorRequest>> {
         const of = ['operator requests', ...filterText(input)];
         const question = { ...operatorQuestion(input, at), limit: input.limit, after: input.after };
         const read = readerOf(input);
@@ -54,6 +61,7 @@ export function operatorRequestRoutes({
           items: await operatorRequests(database, items),
           next,
           prev: null,
+          kept_from: await keptFrom(database, input.user, input, at),
           as_of: instant(at),
         };
       },
@@ -110,6 +118,7 @@ export async function requestDetail(
     view && {
       ...view,
       charged: found?.charged === true,
+      refunded: found?.refunded ?? 'none',
       attempts_max: gatewayLimits.attemptsMax,
     }
   );
@@ -118,7 +127,7 @@ export async function requestDetail(
 /** Requests as operators see them, with the names of their users and keys. */
 export async function operatorRequests(
   database: Database,
-  requests: readonly LoggedRequest[],
+  requests: readonly ShownRequest[],
 ): Promise<readonly OperatorRequest[]> {
   const users = await userNames(
     database,
@@ -132,6 +141,7 @@ export async function operatorRequests(
     ...failedRequest(request, keys),
     user: { id: request.account, name: users.get(request.account) ?? null },
     channel: request.channel ?? null,
+    attempts_made: attemptsMade(request),
     attempts: attemptsOf(request).map(attemptView),
   }));
 }
@@ -175,6 +185,7 @@ const header = [
   'param',
   'total_ms',
   'attempts',
+  'attempts_made',
 ];
 
 async function* csv(
@@ -203,4 +214,5 @@ const cellsOf = (view: OperatorRequest): readonly (string | number | null)[] => 
     .map(({ channel, fault }) => `${channel}: ${fault?.kind ?? 'answered'} ${fault?.status ?? ''}`)
     .map((text) => text.trim())
     .join('; '),
+  view.attempts_made,
 ];

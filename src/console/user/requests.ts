@@ -9,13 +9,16 @@ import {
 import {
   answeredOutcomes,
   loggedRequest,
+  loggedSince,
   requestLogPage,
   type RequestLogQuery,
 } from '../../request-log/queries.ts';
+import { refundedOf } from '../../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
+import { integerColumn, textColumn } from '../../storage/sql.ts';
 import { chargedAfterMs } from '../../usage/all-records.ts';
 import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
-import type { FailedRequest, Page, RequestTimeline } from '../contract.ts';
+import type { ChargeReturn, FailedPage, FailedRequest, RequestTimeline } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
 import { instant } from '../format.ts';
 import { pageLimit, relativeTimeInput } from '../input.ts';
@@ -49,7 +52,7 @@ export function requestRoutes({ database, cursors }: RequestsContext): readonly 
       path: 'requests',
       role: 'user',
       input: listed,
-      async handle({ owner, input, at }): Promise<Page<FailedRequest>> {
+      async handle({ owner, input, at }): Promise<FailedPage<FailedRequest>> {
         const of = ['requests', owner.id, ...filterText(input)];
         const { items, next } = await requestPage(database, cursors, of, {
           ...questionOf(input, at),
@@ -65,7 +68,8 @@ export function requestRoutes({ database, cursors }: RequestsContext): readonly 
           ),
         );
         const views = items.map((request) => failedRequest(request, names));
-        return { items: views, next, prev: null, as_of: instant(at) };
+        const kept = await keptFrom(database, owner.id, input, at);
+        return { items: views, next, prev: null, kept_from: kept, as_of: instant(at) };
       },
     }),
     defineRoute({
@@ -80,10 +84,12 @@ export function requestRoutes({ database, cursors }: RequestsContext): readonly 
           );
         });
         if (found === undefined) throwProblem('not_found');
-        const { logged, charged, names } = found;
+        const { logged, charged, refunded, names } = found;
         return {
           ...failedRequest(logged, names),
           charged,
+          refunded,
+          attempts_made: attemptsMade(logged),
           attempts: attemptsOf(logged).map(({ beganMs, endedMs, fault }) => ({
             began_ms: beganMs,
             ended_ms: endedMs,
@@ -116,9 +122,29 @@ export function filterText(input: z.output<typeof listed>): readonly unknown[] {
   return [from?.(0) ?? null, to?.(0) ?? null, filter];
 }
 
+/** A request of the log, or one that is made from its usage record. */
+export interface ShownRequest extends LoggedRequest {
+  /** The number of its attempts, as its usage record has it. */
+  readonly attemptsMade?: number | undefined;
+}
+
+/**
+ * From when on failed requests are kept, where the period begins before. `account`: only its
+ * requests are listed.
+ */
+export async function keptFrom(
+  database: Database,
+  account: string | undefined,
+  { from }: Filter,
+  now: number,
+): Promise<string | null> {
+  const since = await database.snapshot(() => loggedSince(account, now));
+  return (from?.(now) ?? 0) < since ? instant(since) : null;
+}
+
 /** A page of requests. */
 export interface RequestsFound {
-  readonly items: readonly LoggedRequest[];
+  readonly items: readonly ShownRequest[];
   /** The next page is before this id; undefined: there is none. */
   readonly next: string | undefined;
 }
@@ -154,7 +180,7 @@ export async function requestPage(
   of: readonly unknown[],
   question: RequestLogQuery & { readonly after?: string | undefined },
   read = loggedRequests,
-): Promise<{ readonly items: readonly LoggedRequest[]; readonly next: string | null }> {
+): Promise<{ readonly items: readonly ShownRequest[]; readonly next: string | null }> {
   const { after } = question;
   const before = after === undefined ? undefined : cursors.read(of, after).id;
   const { items, next } = await requestsFound(database, { ...question, before }, read);
@@ -165,8 +191,9 @@ export async function requestPage(
 }
 
 interface FoundRequest {
-  readonly logged: LoggedRequest;
+  readonly logged: ShownRequest;
   readonly charged: boolean;
+  readonly refunded: ChargeReturn;
 }
 
 /**
@@ -176,9 +203,21 @@ interface FoundRequest {
 export function* anyRequest(id: string, account?: string): Transaction<FoundRequest | undefined> {
   const logged = yield* loggedRequest(id, account);
   const record = yield* account === undefined ? usageRecordOfAny(id) : usageRecord(account, id);
-  if (record === undefined) return logged && { logged, charged: false };
+  if (record === undefined) return logged && { logged, charged: false, refunded: 'none' };
   const charge = requestOfCharge(record);
-  return { logged: logged === undefined ? charge : untilCharge(logged, charge), charged: true };
+  return {
+    logged: logged === undefined ? charge : untilCharge(logged, charge),
+    charged: true,
+    refunded: yield* returned(record),
+  };
+}
+
+function* returned(record: Row): Transaction<ChargeReturn> {
+  const id = textColumn(record, 'id');
+  const back = (yield* refundedOf(textColumn(record, 'account'), [id])).get(id) ?? 0n;
+  if (back === 0n) return 'none';
+  const paid = integerColumn(record, 'cost') - integerColumn(record, 'shortfall');
+  return back < paid ? 'part' : 'whole';
 }
 
 /**
@@ -191,10 +230,10 @@ const untilCharge = (logged: LoggedRequest, { durationMs }: LoggedRequest): Logg
 });
 
 /**
- * A request that was charged and is not in the log, as its record tells it. The log forgets: the
- * attempts that failed are not known then.
+ * A request that was charged and is not in the log, as its record tells it. The log forgets: of
+ * attempts that failed only the number is known then.
  */
-export function requestOfCharge(record: Row): LoggedRequest {
+export function requestOfCharge(record: Row): ShownRequest {
   const durationMs = Number(record['duration_ms']);
   return {
     id: String(record['id']),
@@ -209,6 +248,7 @@ export function requestOfCharge(record: Row): LoggedRequest {
     param: undefined,
     durationMs,
     attempts: [],
+    attemptsMade: Number(record['attempts']),
   };
 }
 
@@ -217,15 +257,22 @@ export type TimelineAttempt = Pick<LoggedAttempt, 'channel' | 'key' | 'beganMs' 
   readonly fault?: LoggedAttempt | undefined;
 };
 
-/** All attempts of a request: those that failed, and the one that answered. */
-export function attemptsOf(request: LoggedRequest): readonly TimelineAttempt[] {
-  const { attempts, channel, durationMs } = request;
+/**
+ * All attempts of a request: those that failed, and the one that answered. None where only their
+ * number is known.
+ */
+export function attemptsOf(request: ShownRequest): readonly TimelineAttempt[] {
+  const { attempts, channel, durationMs, attemptsMade = 0 } = request;
+  if (attempts.length === 0 && attemptsMade > 1) return [];
   const failed = attempts.map((attempt): TimelineAttempt => ({ ...attempt, fault: attempt }));
   const answered = attempts.length === 0 || answeredOutcomes.some((one) => one === request.outcome);
   if (!answered || channel === undefined) return failed;
   const beganMs = attempts.at(-1)?.endedMs ?? 0;
   return [...failed, { channel, beganMs, endedMs: Math.max(beganMs, durationMs) }];
 }
+
+export const attemptsMade = (request: ShownRequest): number =>
+  request.attemptsMade ?? attemptsOf(request).length;
 
 export function failedRequest(
   request: LoggedRequest,

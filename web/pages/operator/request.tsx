@@ -11,6 +11,7 @@ import { DetailPage } from '../../components/detail-page.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
+import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { operatorRequestWords, requestWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -49,7 +50,6 @@ export function OperatorRequestPage(): ReactNode {
 }
 
 function Detail({ request }: { readonly request: OperatorRequestDetail }): ReactNode {
-  const words = useWords(operatorRequestWords);
   const { timeline } = useWords(requestWords);
   const attempts = request.attempts.map((attempt) => ({
     ...attempt,
@@ -59,13 +59,11 @@ function Detail({ request }: { readonly request: OperatorRequestDetail }): React
     <div className="grid gap-4 lg:grid-cols-[3fr_2fr]">
       <Panel title={timeline.title} className="self-start">
         {attempts.length === 0 ? (
-          <p className="text-table text-muted">
-            {request.channel === null ? words.notSent : words.noneFailed}
-          </p>
+          <NoAttempts request={request} />
         ) : (
           <Timeline
             attempts={attempts}
-            totalMs={request.total_ms}
+            request={request}
             name={(attempt) => <Channel of={attempt} />}
             detail={(attempt, index) => <Attempt attempt={attempt} after={{ request, index }} />}
           />
@@ -75,6 +73,21 @@ function Detail({ request }: { readonly request: OperatorRequestDetail }): React
         <RequestFacts request={request} />
       </Panel>
     </div>
+  );
+}
+
+function NoAttempts({
+  request: { channel, attempts_made: made },
+}: {
+  readonly request: OperatorRequestDetail;
+}): ReactNode {
+  const words = useWords(operatorRequestWords);
+  const { timeline } = useWords(requestWords);
+  const text = channel === null ? words.notSent : words.noneFailed;
+  return (
+    <p className="text-table text-muted">
+      {made > 0 ? timeline.onlyNumber(formatCount(made)) : text}
+    </p>
   );
 }
 
@@ -145,14 +158,14 @@ const forgivenOnce: readonly string[] = ['server_error', 'protocol'];
 
 /** What followed the failed attempt, or else why nothing did. */
 function reasonAfter(
-  { request: { attempts, attempts_max: attemptsMax, outcome }, index }: After,
+  { request: { attempts, attempts_max: attemptsMax, outcome, charged }, index }: After,
   { kind, stage, may_retry: mayRetry }: NonNullable<RequestAttempt['fault']>,
 ) {
   const next = attempts[index + 1];
   if (next !== undefined) return next.channel === attempts[index]?.channel ? 'same' : 'other';
   if (outcome === 'left') return 'left';
   if (mayRetry) return attempts.length < attemptsMax ? 'noChannel' : 'exhausted';
-  if (stage === 'streaming') return 'delivered';
+  if (stage === 'streaming') return charged ? 'deliveredCharged' : 'delivered';
   if (blamed.includes(kind)) return 'blamed';
   const isRepeated = attempts.slice(0, index).some(({ fault }) => fault?.kind === kind);
   return isRepeated && forgivenOnce.includes(kind) ? 'repeated' : 'costly';
@@ -160,7 +173,7 @@ function reasonAfter(
 
 function RequestFacts({ request }: { readonly request: OperatorRequestDetail }): ReactNode {
   const words = useWords(operatorRequestWords);
-  const { columns, facts, openCharge } = useWords(requestWords);
+  const { columns, facts, openCharge, refunded } = useWords(requestWords);
   const { user, id } = request;
   return (
     <Facts>
@@ -204,7 +217,10 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
       </Fact>
       <Fact name={words.charge}>
         {request.charged ? (
-          <PathLink path={`${userPath(user.id)}?tab=usage&charge=${id}`}>{openCharge}</PathLink>
+          <span className="flex flex-wrap justify-end gap-x-2">
+            {refunded[request.refunded]}
+            <PathLink path={`${userPath(user.id)}?tab=usage&charge=${id}`}>{openCharge}</PathLink>
+          </span>
         ) : (
           words.notCharged
         )}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { OperatorRequest, Page as PageOf } from '../../../src/console/contract.ts';
+import type { FailedPage, OperatorRequest } from '../../../src/console/contract.ts';
 import { addressOf } from '../../api/client.ts';
 import { data, prefetch } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
@@ -18,7 +18,7 @@ import { userMark } from '../../format/user-mark.ts';
 import { operatorRequestWords, requestWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { codeOf } from '../error-code.tsx';
-import { HttpStatus, useRequestColumns } from '../request-parts.tsx';
+import { HttpStatus, KeptFrom, useRequestColumns } from '../request-parts.tsx';
 import { Period, periodOf, useFailedFields } from '../usage-filter.tsx';
 import { UserName } from './user-name.tsx';
 
@@ -45,7 +45,7 @@ export function RequestsPage(): ReactNode {
   const filter = { ...plain, status: http, ...periodOf({ from, to }, zone) };
   // A tab that nobody looks at fetches nothing: TanStack Query stops there by itself.
   const requests = useQuery({
-    ...data<PageOf<OperatorRequest>>(path, { ...filter, after }),
+    ...data<FailedPage<OperatorRequest>>(path, { ...filter, after }),
     refetchInterval: live === '1' ? liveEveryMs : false,
   });
   const turn = (change: { readonly all?: string; readonly live?: string }) =>
@@ -80,6 +80,7 @@ export function RequestsPage(): ReactNode {
         empty={words.none[shown]}
         nothing={words.nothing}
         oneWay
+        head={<KeptFrom from={requests.data?.kept_from} />}
       >
         {(rows) => <RequestTable requests={rows} label={words.list[shown]} />}
       </ListPanel>
@@ -152,7 +153,9 @@ function useColumns(): readonly Column<OperatorRequest>[] {
     {
       id: 'channel',
       header: columns.channel,
-      cell: ({ channel }) => <span className="block max-w-36 truncate">{channel ?? '—'}</span>,
+      cell: ({ channel }) => (
+        <span className="block max-w-24 min-[1200px]:max-w-36 truncate">{channel ?? '—'}</span>
+      ),
     },
     status,
     code,
@@ -161,7 +164,7 @@ function useColumns(): readonly Column<OperatorRequest>[] {
       header: columns.attempts,
       align: 'right',
       spare: 1,
-      cell: ({ attempts }) => formatCount(attempts.length),
+      cell: ({ attempts_made: attempts }) => formatCount(attempts),
     },
     {
       id: 'total',

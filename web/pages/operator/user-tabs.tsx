@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type {
   ChargeView,
+  FailedPage,
   FailedRequest,
   KeyView,
   OrderView,
@@ -211,7 +212,7 @@ export function UserFailed({ base }: TabProps): ReactNode {
   const search = useSearchState(searchDefaults);
   return (
     <FailedList
-      query={useData<PageOf<FailedRequest>>(`${base}/requests`, search[0])}
+      query={useData<FailedPage<FailedRequest>>(`${base}/requests`, search[0])}
       search={search}
       path={({ id }) => `/operator/requests/${id}`}
     />

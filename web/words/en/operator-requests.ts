@@ -60,6 +60,8 @@ export default {
     noChannel: 'Not retried: no other channel was available.',
     exhausted: 'Not retried: no channel was left, or the attempts were used up.',
     delivered: 'Not retried: the client had received part of the answer.',
+    deliveredCharged:
+      'Not retried: the client had received part of the answer. Only this part is charged.',
     blamed: 'Not retried: the request itself is at fault, and other vendors would refuse it too.',
     repeated: 'Not retried: a request is retried only once after this fault.',
     costly: 'Not retried: the vendor may have started work that costs money.',

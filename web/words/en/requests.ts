@@ -5,6 +5,8 @@ export default {
   none: 'No failed requests in this period.',
   nothing: 'No matches.',
   kept: 'Failed requests are kept for 7 days.',
+  keptFrom: (time: string) => `Failed requests before ${time} are no longer kept.`,
+  interrupted: (status: string) => `${status} interrupted`,
   missing:
     'This request does not exist, or it is not yours. Failed requests are kept for 7 days and appear here a second after they end.',
   columns: {
@@ -33,6 +35,10 @@ export default {
   },
   notCharged: 'You were not charged.',
   charged: 'You were charged for what was delivered.',
+  refunded: {
+    part: 'Part of the charge was refunded.',
+    whole: 'The whole charge was refunded.',
+  } as Readonly<Record<string, string>>,
   openCharge: 'See the charge',
   next: 'What to do next',
   topUp: 'Top up',
@@ -40,6 +46,8 @@ export default {
   ended: {
     ok: 'Answered.',
     length: 'Answered; the balance limited the output.',
+    'ok, not kept': 'Answered. The response was not stored.',
+    'length, not kept': 'Answered; the balance limited the output. The response was not stored.',
     left: 'The client disconnected before the answer was complete.',
     cut: 'The answer was interrupted.',
     error: 'Failed.',
@@ -72,6 +80,9 @@ export default {
     answered: 'Answered',
     span: (from: string, to: string) => `${from} to ${to}`,
     none: 'Ended before the first attempt.',
+    onlyNumber: (attempts: string) =>
+      `${attempts} attempts. Their times are not in the request log, which keeps 7 days.`,
+    onlyAnswered: 'Only the attempt that answered is charged.',
   },
   order: {
     label: 'Sort by',

@@ -60,6 +60,7 @@ export default {
     noChannel: '未重试：没有其他可用的渠道。',
     exhausted: '未重试：没有可用的渠道，或尝试次数已用完。',
     delivered: '未重试：客户端已收到部分内容。',
+    deliveredCharged: '未重试：客户端已收到部分内容，只对这部分扣费。',
     blamed: '未重试：问题在请求本身，其他厂商也会拒绝。',
     repeated: '未重试：每个请求在这类故障后只重试一次。',
     costly: '未重试：厂商可能已开始产生费用。',

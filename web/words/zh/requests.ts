@@ -6,6 +6,8 @@ export default {
   none: '这段时间没有失败的请求。',
   nothing: '没有匹配的记录。',
   kept: '失败的请求保留 7 天。',
+  keptFrom: (time) => `${time} 之前的失败请求已不再保留。`,
+  interrupted: (status) => `${status} 已中断`,
   missing: '此请求不存在，或者不属于你。失败的请求保留 7 天，结束约一秒后出现在这里。',
   columns: {
     time: '时间',
@@ -33,6 +35,7 @@ export default {
   },
   notCharged: '未扣费。',
   charged: '已按送达的内容扣费。',
+  refunded: { part: '部分扣费已退款。', whole: '扣费已全额退款。' },
   openCharge: '查看扣费',
   next: '如何处理',
   topUp: '去充值',
@@ -40,6 +43,8 @@ export default {
   ended: {
     ok: '已正常返回。',
     length: '已返回，输出受余额限制。',
+    'ok, not kept': '已正常返回，但响应没有保存。',
+    'length, not kept': '已返回，输出受余额限制，响应没有保存。',
     left: '客户端在返回完成前断开了连接。',
     cut: '返回已中断。',
     error: '请求失败。',
@@ -71,6 +76,9 @@ export default {
     answered: '成功',
     span: (from, to) => `${from} 至 ${to}`,
     none: '在第一次尝试之前就已结束。',
+    onlyNumber: (attempts) =>
+      `共 ${attempts} 次尝试。请求日志只保留 7 天，其中没有各次尝试的时间。`,
+    onlyAnswered: '只有成功的那次尝试扣费。',
   },
   order: {
     label: '排序',
