@@ -1,6 +1,6 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import { type MoneyContext, type Yuan, formatYuan, isRounded } from '../format/money.ts';
+import { type MoneyContext, type Yuan, formatYuan, isRounded, plusOf } from '../format/money.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useCopy } from './copy.tsx';
@@ -35,7 +35,7 @@ export function Money({
   // The cost of a request shows all nine decimals, so that the points of a list line up.
   const nine = as === 'exact' || as === 'row';
   const text = formatYuan(amount, nine ? 'exact' : as);
-  const shown = `${estimated ? '≈ ' : ''}${signed && !amount.startsWith('-') ? '+' : ''}${text}`;
+  const shown = `${estimated ? '≈ ' : ''}${signed ? plusOf(amount) : ''}${text}`;
   const pad = <FractionPad of={text} places={places} />;
   if (isRounded(amount, as))
     return (

@@ -5,6 +5,7 @@ import {
   longestFraction,
   missingDecimals,
   parseYuan,
+  plusOf,
   yuanOf,
 } from './money.ts';
 
@@ -70,4 +71,8 @@ describe('money as it is shown', () => {
     expect(yuanOf(parseYuan('-0.013577263'))).toBe('-0.013577263');
     expect(() => parseYuan('1e-7')).toThrow(RangeError);
   });
+});
+
+test('what is added has a plus, and nothing has no sign', () => {
+  expect(['0.000000001', '5', '0.000000000', '-1.00'].map(plusOf)).toEqual(['+', '+', '', '']);
 });

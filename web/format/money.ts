@@ -119,3 +119,6 @@ function unitOf(digits: number): bigint {
 function magnitude(nano: bigint): bigint {
   return nano < 0n ? -nano : nano;
 }
+
+/** The sign of an amount that is added; nothing has none. */
+export const plusOf = (amount: Yuan): '+' | '' => (parseYuan(amount) > 0n ? '+' : '');
