@@ -20,10 +20,7 @@ export function FigureCard({ label, value, note, tone, tip }: FigureProps): Reac
       <p
         data-figure
         className={clsx(
-          // An amount is never cut: figures are large where the whole row has room for four of them
-          // and has no more, so that rows below each other agree.
-          'truncate text-page font-semibold figures',
-          'group-not-has-[>:nth-child(5)]/figures:@min-[60rem]/figures:text-figure',
+          'figure-size truncate font-semibold figures',
           tone === 'warn' && 'text-warn',
           tone === 'bad' && 'text-bad',
         )}
@@ -36,13 +33,10 @@ export function FigureCard({ label, value, note, tone, tip }: FigureProps): Reac
   );
 }
 
-/**
- * Two in a row on a phone, an odd last one across both; all in one row where there is room, and
- * three in a row where five or six have none, a fifth across the rest. Hairlines between them.
- */
+/** Figures beside each other, hairlines between them. */
 export function Figures({ children }: { readonly children: ReactNode }): ReactNode {
   return (
-    <div className="group/figures @container/figures grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none lg:max-xl:has-[>:nth-child(5)]:grid-flow-row lg:max-xl:has-[>:nth-child(5)]:grid-cols-3 lg:max-xl:*:last:nth-5:col-span-2">
+    <div className="figure-row @container/figures overflow-hidden rounded-card border border-line bg-line">
       {children}
     </div>
   );

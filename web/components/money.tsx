@@ -37,7 +37,7 @@ export function Money({
   const text = formatYuan(amount, nine ? 'exact' : as);
   const shown = `${estimated ? '≈ ' : ''}${signed ? plusOf(amount) : ''}${text}`;
   const pad = <FractionPad of={text} places={places} />;
-  if (isRounded(amount, as))
+  if (isRounded(text))
     return (
       <Rounded amount={amount} className={className}>
         {shown}

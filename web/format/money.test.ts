@@ -3,6 +3,7 @@ import {
   formatYuan,
   isRounded,
   longestFraction,
+  type MoneyContext,
   missingDecimals,
   parseYuan,
   plusOf,
@@ -11,17 +12,23 @@ import {
 
 describe('money as it is shown', () => {
   test('balances round down, spending and revenue up', () => {
-    expect(formatYuan('128.368862942', 'balance')).toBe('¥128.36');
-    expect(formatYuan('126.019044608', 'spend')).toBe('¥126.02');
-    expect(formatYuan('1234567.000000001', 'spend')).toBe('¥1,234,567.01');
+    expect(formatYuan('128.368862942', 'balance')).toBe('≈ ¥128.36');
+    expect(formatYuan('126.019044608', 'spend')).toBe('≈ ¥126.02');
+    expect(formatYuan('1234567.000000001', 'spend')).toBe('≈ ¥1,234,567.01');
+    expect(formatYuan('-126.019044608', 'spend')).toBe('≈ −¥126.02');
   });
-  test('under a hundred yuan there are up to six decimals, without needless zeros', () => {
-    expect(formatYuan('28.368862942', 'balance')).toBe('¥28.368862');
-    expect(formatYuan('26.019044608', 'spend')).toBe('¥26.019045');
+  test('under a hundred yuan they are exact, without needless zeros', () => {
+    expect(formatYuan('28.368862942', 'balance')).toBe('¥28.368862942');
+    expect(formatYuan('26.019044608', 'spend')).toBe('¥26.019044608');
     expect(formatYuan('0.500000000', 'balance')).toBe('¥0.50');
-    expect(formatYuan('99.9999995', 'balance')).toBe('¥99.999999');
-    expect(formatYuan('99.9999995', 'spend')).toBe('¥100.00');
+    expect(formatYuan('99.9999995', 'spend')).toBe('¥99.9999995');
     expect(formatYuan('100', 'spend')).toBe('¥100.00');
+    expect(formatYuan('100.25', 'balance')).toBe('¥100.25');
+  });
+  test('a mean has six decimals at most, and says that it is rounded', () => {
+    expect(formatYuan('0.003124567', 'mean')).toBe('≈ ¥0.003125');
+    expect(formatYuan('0.003124', 'mean')).toBe('¥0.003124');
+    expect(formatYuan('123.456', 'mean')).toBe('≈ ¥123.46');
   });
   test('a balance shows what one charge took from it', () => {
     const left = parseYuan('2.00') - parseYuan('0.000199');
@@ -46,7 +53,7 @@ describe('money as it is shown', () => {
     expect(formatYuan('1234.000508833334', 'price')).toBe('¥1,234.000508833334');
   });
   test('positive is never shown as zero', () => {
-    for (const context of ['balance', 'spend', 'row', 'exact', 'price'] as const) {
+    for (const context of ['balance', 'spend', 'mean', 'row', 'exact', 'price'] as const) {
       expect(formatYuan('0.000000001', context)).toMatch(/[1-9]/);
       expect(formatYuan('0', context)).not.toMatch(/[1-9]/);
     }
@@ -60,12 +67,13 @@ describe('money as it is shown', () => {
     ]);
   });
   test('what was rounded is known', () => {
-    expect(isRounded('26.019044608', 'spend')).toBe(true);
-    expect(isRounded('26.019044', 'spend')).toBe(false);
-    expect(isRounded('0.013577263', 'row')).toBe(false);
-    expect(isRounded('0.013577263', 'exact')).toBe(false);
-    expect(isRounded('2.125', 'price')).toBe(false);
-    expect(isRounded('0.000508833334', 'price')).toBe(false);
+    const known = (amount: string, context: MoneyContext) => isRounded(formatYuan(amount, context));
+    expect(known('126.019044608', 'spend')).toBe(true);
+    expect(known('26.019044608', 'spend')).toBe(false);
+    expect(known('128.368862942', 'balance')).toBe(true);
+    expect(known('128.36', 'balance')).toBe(false);
+    for (const context of ['row', 'exact', 'price'] as const)
+      expect(known('1234.000000001', context)).toBe(false);
   });
   test('decimals and nano-yuan are the same thing', () => {
     expect(yuanOf(parseYuan('-0.013577263'))).toBe('-0.013577263');

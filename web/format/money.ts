@@ -4,18 +4,19 @@
 export type Yuan = string;
 
 /**
- * How an amount is shown; every rounded amount shows exactly on hover. `balance`: two decimals,
- * under ¥100 up to six, so that a charge shows in it, rounded down. `spend`, and what operators
- * earn by it: the same, rounded up, so that the display never flatters. `row`: one request, exact,
- * at least six decimals, so that a list and the charge itself agree. `exact`: all nine. `price`: as
- * entered, at least two.
+ * How an amount is shown. A rounded one begins with `≈`, and shows exactly on hover. `balance`:
+ * exact under ¥100, from there two decimals, rounded down: never more than there is. `spend`, and
+ * what operators earn by it: the same, rounded up, so that the display never flatters. `mean`: up to
+ * six decimals, rounded up. `row`: one request, exact, at least six decimals, so that a list and the
+ * charge itself agree. `exact`: all nine. `price`: as entered, at least two.
  */
-export type MoneyContext = 'balance' | 'spend' | 'row' | 'exact' | 'price';
+export type MoneyContext = 'balance' | 'spend' | 'mean' | 'row' | 'exact' | 'price';
 
 const nanoDigits = 9;
 /** From ¥100 on two decimals say enough. */
 const manyDigitsBelow = 100n * 10n ** BigInt(nanoDigits);
 const minus = '\u2212';
+const roundedSign = '≈ ';
 
 /** Nano-yuan. Throws on a text that is no decimal amount: money is never guessed. */
 export function parseYuan(amount: Yuan): bigint {
@@ -34,28 +35,20 @@ export function yuanOf(nano: bigint): Yuan {
   return `${nano < 0n ? '-' : ''}${digits.slice(0, -nanoDigits)}.${digits.slice(-nanoDigits)}`;
 }
 
-/**
- * `−¥1,234.50`. An amount above zero never shows as zero: if it would round to zero, it shows
- * exactly.
- */
+/** `−¥1,234.50`, `≈ ¥1,234.56`. An amount above zero never shows as zero. */
 export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string {
   if (context === 'price' && typeof amount === 'string') return formatPrice(amount);
   const nano = typeof amount === 'bigint' ? amount : parseYuan(amount);
   const size = magnitude(nano);
   if (size === 0n && context !== 'exact') return '¥0.00';
-  const shown = decimals(size, context);
-  const text =
-    shown === undefined ? exactly(size, 2) : rounded(size, shown.digits, shown.up, shown.keep);
-  return `${nano < 0n ? minus : ''}¥${text}`;
+  const { digits, up, keep } = roundingOf(size, context);
+  const unit = 10n ** BigInt(nanoDigits - digits);
+  const shown = ((size + (up ? unit - 1n : 0n)) / unit) * unit;
+  return `${shown === size ? '' : roundedSign}${nano < 0n ? minus : ''}¥${exactly(shown, keep)}`;
 }
 
-/** Whether the shown form hides digits, so that it needs a tooltip. */
-export function isRounded(amount: Yuan | bigint, context: MoneyContext): boolean {
-  if (context === 'price') return false;
-  const nano = magnitude(typeof amount === 'bigint' ? amount : parseYuan(amount));
-  const shown = decimals(nano, context);
-  return shown !== undefined && nano % unitOf(shown.digits) !== 0n;
-}
+/** Whether a shown amount hides digits, so that it needs a tooltip. */
+export const isRounded = (text: string): boolean => text.startsWith(roundedSign);
 
 /** Unit prices have more decimals than money: up to fifteen. */
 function formatPrice(amount: string): string {
@@ -86,19 +79,16 @@ interface Rounding {
   readonly keep: number;
 }
 
-/** undefined: exact, without trailing zeros. */
-function decimals(size: bigint, context: MoneyContext): Rounding | undefined {
-  if (context === 'exact') return { digits: nanoDigits, up: false, keep: nanoDigits };
-  if (context === 'price') return undefined;
-  if (context === 'row') return { digits: nanoDigits, up: false, keep: 6 };
-  const digits = size < manyDigitsBelow ? 6 : 2;
-  if (context === 'spend') return { digits, up: true, keep: 2 };
-  return size < unitOf(digits) ? undefined : { digits, up: false, keep: 2 };
-}
+const keeps: Readonly<Partial<Record<MoneyContext, number>>> = { exact: nanoDigits, row: 6 };
 
-function rounded(size: bigint, digits: number, up: boolean, keep: number): string {
-  const unit = unitOf(digits);
-  return exactly(((size + (up ? unit - 1n : 0n)) / unit) * unit, keep);
+function roundingOf(size: bigint, context: MoneyContext): Rounding {
+  const isSum = context === 'balance' || context === 'spend' || context === 'mean';
+  const small = context === 'mean' ? 6 : nanoDigits;
+  return {
+    digits: isSum && size >= manyDigitsBelow ? 2 : small,
+    up: context !== 'balance',
+    keep: keeps[context] ?? 2,
+  };
 }
 
 function exactly(size: bigint, keep: number): string {
@@ -110,10 +100,6 @@ function exactly(size: bigint, keep: number): string {
 
 function grouped(whole: string): string {
   return whole.replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
-function unitOf(digits: number): bigint {
-  return 10n ** BigInt(nanoDigits - digits);
 }
 
 function magnitude(nano: bigint): bigint {

@@ -33,10 +33,7 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
     mutationFn: (body: CreditBody) =>
       send<UserAnswer>('POST', `operator/users/${user.id}/${kind}`, { body, idempotencyKey }),
     onSuccess: ({ user: after }, { amount }) => {
-      const [moved, balance] = [
-        formatYuan(amount, 'balance'),
-        formatYuan(after.balance, 'balance'),
-      ];
+      const [moved, balance] = [formatYuan(amount, 'price'), formatYuan(after.balance, 'balance')];
       toast({
         tone: 'done',
         text: kind === 'credit' ? words.credited(moved, balance) : words.debited(moved, balance),
@@ -79,7 +76,7 @@ function MoneyForm({ user, kind, saving, onSubmit, onCancel }: FormProps): React
   const { form } = useWords(operatorWords);
   const [text, setText] = useState<Text>({ amount: '', reason: '', typed: '' });
   const right = amountError(text.amount, { decimals }) === undefined;
-  const shown = right ? formatYuan(text.amount, 'balance') : '¥…';
+  const shown = right ? formatYuan(text.amount, 'price') : '¥…';
   const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
   return (
     <Form
