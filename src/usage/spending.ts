@@ -111,6 +111,24 @@ export function* metered(
   }));
 }
 
+const idsAtOnce = 1_000;
+
+/** Those of these records that the query is about. */
+export function* recordsAmong(
+  question: SpendingQuery,
+  ids: readonly string[],
+): Transaction<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const places = new SqlParameters();
+    const some = ids.slice(from, from + idsAtOnce).map((id) => places.add(id));
+    const sql = `SELECT r.id FROM usage r
+      WHERE r.id IN (${some.join()}) AND ${recordsWithin(places, question, question)}`;
+    for (const row of yield { sql, params: places.params }) found.add(String(row['id']));
+  }
+  return found;
+}
+
 const lineColumns = (lines: JsonRows): string =>
   `${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity, CAST(${lines.text(3)} AS BIGINT) AS cost`;
 

@@ -154,11 +154,9 @@ function Runway({ balance: { runway, available } }: { readonly balance: BalanceV
       tip={
         mean === null
           ? undefined
-          : figures.formula(formatYuan(available, 'balance'), formatYuan(mean, 'spend'))
+          : figures.formula(formatYuan(available, 'balance'), formatYuan(mean, 'mean'))
       }
-      note={
-        mean !== null && runway.state !== 'unknown' && figures.perDay(formatYuan(mean, 'spend'))
-      }
+      note={mean !== null && runway.state !== 'unknown' && figures.perDay(formatYuan(mean, 'mean'))}
     />
   );
 }
@@ -185,7 +183,14 @@ function Spending({ view, onChange }: OverviewProps): ReactNode {
       <Compared view={view} />
       <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
         <Panel
-          title={period.name === 'today' ? words.perHour : words.perDay}
+          title={
+            <>
+              {period.name === 'today' ? words.perHour : words.perDay}{' '}
+              <span className="text-caption font-normal text-muted figures">
+                <Unbroken text={spanOf(period.from, now, zone)} />
+              </span>
+            </>
+          }
           actions={
             <Segments
               label={words.by}
@@ -214,38 +219,29 @@ function Spending({ view, onChange }: OverviewProps): ReactNode {
 /** The period's sums beside those of the period before, up to the same time. */
 function Compared({ view: { period, zone, as_of: now } }: Pick<OverviewProps, 'view'>): ReactNode {
   const { spend: words } = useWords(overviewWords);
-  const { before, cost, requests } = period;
+  const { before, cost, refunded, requests } = period;
+  const charged = parseYuan(cost) + parseYuan(refunded);
   const amount = (text: string) => Number(parseYuan(text));
+  const since = (now: number, was: number, told: string) =>
+    before.requests === 0 ? (
+      words.nothingBefore
+    ) : (
+      <>
+        <Change now={now} before={was} /> {words.before(told)}
+      </>
+    );
   return (
     <div className="flex flex-col gap-2">
       <Figures>
         <FigureCard
           label={words.cost}
           value={<Money amount={cost} as="spend" />}
-          note={
-            before.requests === 0 ? (
-              words.nothingBefore
-            ) : (
-              <>
-                <Change now={amount(cost)} before={amount(before.cost)} />{' '}
-                {words.before(formatYuan(before.cost, 'spend'))}
-              </>
-            )
-          }
+          note={since(amount(cost), amount(before.cost), formatYuan(before.cost, 'spend'))}
         />
         <FigureCard
           label={words.requests}
           value={formatCount(requests)}
-          note={
-            before.requests === 0 ? (
-              words.nothingBefore
-            ) : (
-              <>
-                <Change now={requests} before={before.requests} />{' '}
-                {words.before(formatCount(before.requests))}
-              </>
-            )
-          }
+          note={since(requests, before.requests, formatCount(before.requests))}
         />
       </Figures>
       <p className="text-caption text-muted figures">
@@ -256,6 +252,11 @@ function Compared({ view: { period, zone, as_of: now } }: Pick<OverviewProps, 'v
           )}
         />
       </p>
+      {parseYuan(refunded) > 0n && (
+        <p className="text-caption text-muted figures">
+          {words.refunded(formatYuan(charged, 'exact'), formatYuan(refunded, 'exact'))}
+        </p>
+      )}
     </div>
   );
 }

@@ -24,7 +24,7 @@ interface StripProps {
  */
 export function UsageStrip({ summary, requestedFrom }: StripProps): ReactNode {
   const { figures: words } = useWords(usageWords);
-  const { requests, cost, tokens, error_share: errorShare } = summary;
+  const { requests, cost, refunded, tokens, error_share: errorShare } = summary;
   return (
     <div className="flex flex-col gap-2">
       <Figures>
@@ -33,7 +33,11 @@ export function UsageStrip({ summary, requestedFrom }: StripProps): ReactNode {
           value={<Count of={requests} />}
           note={requests > 0 && words.perRequest(meanOf(cost, requests))}
         />
-        <FigureCard label={words.cost} value={<Money amount={cost} as="spend" />} />
+        <FigureCard
+          label={words.cost}
+          value={<Money amount={cost} as="spend" />}
+          note={parseYuan(refunded) > 0n && words.refunded(formatYuan(refunded, 'spend'))}
+        />
         <FigureCard
           label={words.input}
           value={<Count of={tokens.input} />}
@@ -134,7 +138,7 @@ function beginOf(from: string, nowMs: number): number {
 
 function meanOf(cost: string, requests: number): string {
   const count = BigInt(requests);
-  return formatYuan((parseYuan(cost) + count - 1n) / count, 'spend');
+  return formatYuan((parseYuan(cost) + count - 1n) / count, 'mean');
 }
 
 function ReasoningNote({ count }: { readonly count: number }): ReactNode {

@@ -38,11 +38,15 @@ export interface OverviewPeriod extends Spending {
   /** GET `overview?period=`; the days count today. */
   readonly name: 'today' | '7d' | '30d' | '90d';
   readonly from: Instant;
+  /** Taken off `cost`; the series and the top models are without it. */
+  readonly refunded: Yuan;
   readonly before: Spending & { readonly from: Instant; readonly to: Instant };
 }
 
 export interface Spending {
+  /** Charges less their refunds, each at its own time: below 0 where more came back. */
   readonly cost: Yuan;
+  /** All that were charged, refunded or not. */
   readonly requests: number;
 }
 
@@ -232,7 +236,10 @@ export interface UsageSummary {
   /** The start of the sum: later than the filter's when `min_cost` has too many records to read. */
   readonly from: Instant;
   readonly requests: number;
+  /** Before refunds. */
   readonly cost: Yuan;
+  /** What came back of it until now. */
+  readonly refunded: Yuan;
   readonly tokens: TokenMix;
   /** Quantities that are not tokens, by unit. */
   readonly quantities: readonly {

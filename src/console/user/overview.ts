@@ -3,9 +3,10 @@ import type { Key } from '../../accounts/keys.ts';
 import { newestActiveKey } from '../../accounts/user-keys.ts';
 import type { Clock } from '../../base/clock.ts';
 import { localTime, nextDay, type ZoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
+import type { Nano } from '../../base/money.ts';
 import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
-import { transfersOf } from '../../ledger/transfers.ts';
+import { chargeRefunds, transfersOf } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { endOfTime, hourMs, type TimeRange } from '../../usage/ranges.ts';
 import { usagePage } from '../../usage/page.ts';
@@ -82,21 +83,26 @@ function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announ
   const today = zoneDayAt(zone, now);
   const [yesterday = today] = zoneDays(zone, nextDay(today.day, -1), today.day);
   const [weekAgo = today] = zoneDays(zone, nextDay(today.day, -6), today.day);
-  const spent = function* (span: TimeRange): Transaction<Spending> {
-    const { cost, requests } = yield* charged(ownerId, span);
-    return { cost: yuan(cost), requests };
+  const { days, before } = periodOf(asked, today);
+  const span = { from: days[0]?.from ?? today.from, to: today.to };
+  const earliest = Math.min(before.from, weekAgo.from);
+  const refunds = yield* chargeRefunds({ from: earliest, to: today.to }, ownerId);
+  const refunded = ({ from, to }: TimeRange): Nano =>
+    refunds.reduce((sum, { at, amount }) => (at >= from && at < to ? sum + amount : sum), 0n);
+  const spent = function* (of: TimeRange): Transaction<Spending> {
+    const { cost, requests } = yield* charged(ownerId, of);
+    return { cost: yuan(cost - refunded(of)), requests };
   };
   const soFar = yield* spent({
     from: yesterday.from,
     to: Math.min(yesterday.to, yesterday.from + (now - today.from)),
   });
-  const { days, before } = periodOf(asked, today);
-  const span = { from: days[0]?.from ?? today.from, to: today.to };
   const models = yield* spending({ account: ownerId, ...span }, ['model']);
   const period: OverviewPeriod = {
     name: asked.period,
     from: instant(span.from),
     ...(yield* spent(span)),
+    refunded: yuan(refunded(span)),
     before: {
       from: instant(before.from),
       to: instant(before.to),

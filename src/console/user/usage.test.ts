@@ -137,9 +137,13 @@ forEachDatabase((_name, openFresh) => {
   });
 
   test('the summary and the days of a filter are what its charges come to', async () => {
-    const { browser, keys } = await filled(
-      await startUserConsole(await openFresh({ migrations }), clock),
-    );
+    const console = await startUserConsole(await openFresh({ migrations }), clock);
+    const { browser, keys } = await filled(console);
+    for (const [original, amount] of [
+      ['req_39', 25_000n],
+      ['req_30', 31_000n],
+    ] as const)
+      await refund(console.database, { id: `back-${original}`, original, amount, at: noon });
     const nanos = (text: string): bigint => BigInt(text.replace('.', ''));
     for (const filter of [
       '',
@@ -155,6 +159,8 @@ forEachDatabase((_name, openFresh) => {
       const cost = items.reduce((sum, row) => sum + nanos(row.cost), 0n);
       const { json } = await browser.ask(`usage/summary?${filter}`);
       expect([json.requests, nanos(json.cost)], filter).toEqual([items.length, cost]);
+      const back = items.reduce((sum, { refunded }) => sum + nanos(refunded), 0n);
+      expect(nanos(json.refunded), filter).toBe(back);
       expect(json.tokens.cached_input).toBe(
         items.filter(({ kind }) => kind === 'chat').length * 50,
       );
@@ -279,6 +285,18 @@ forEachDatabase((_name, openFresh) => {
     // Yesterday's until 14:05.
     expect(json.yesterday_so_far).toBe('0.000122000');
     expect((await browser.ask('overview?by=key')).json.series.series).toHaveLength(2);
+    const back = { original: 'req_39', amount: 15_000n };
+    await refund(console.database, { ...back, id: 'back', at: noon - 24 * hourMs - 1 });
+    await refund(console.database, { ...back, id: 'back again', at: noon - 1 });
+    const net = (await browser.ask('overview?period=today')).json;
+    expect(net).toMatchObject({
+      today: { requests: 4, cost: '0.000139000' },
+      yesterday_so_far: '0.000107000',
+      last_7_days: { requests: 40, cost: '0.000790000' },
+      period: { cost: '0.000139000', refunded: '0.000015000', before: { cost: '0.000107000' } },
+    });
+    const costs = net.top.map(({ cost }: { cost: string }) => BigInt(cost.replace('.', '')));
+    expect(costs[0] + costs[1]).toBe(154_000n);
   });
 
   test('the first steps name the sample model that the newest working key may use', async () => {

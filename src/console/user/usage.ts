@@ -2,11 +2,12 @@ import * as z from 'zod';
 import { zoneDayAt, zoneDays, localTime, dayMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
+import { chargeRefunds } from '../../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
 import { usagePage, usageRecord, type UsagePosition, type UsageQuery } from '../../usage/page.ts';
-import { type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
+import { endOfTime, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
 import { sortedPage, sortedPositionOf, type UsageOrder } from '../../usage/sorted-page.ts';
-import { metered, spending, startOfNewest } from '../../usage/spending.ts';
+import { metered, recordsAmong, spending, startOfNewest } from '../../usage/spending.ts';
 import type {
   ChargeDetail,
   ChargePage,
@@ -285,6 +286,11 @@ async function summary(
     const question = { account: owner.id, from, to: span.to, filter };
     const byStatus = yield* spending(question, ['status']);
     const lines = yield* metered(database, question, []);
+    const refunds = yield* chargeRefunds({ from, to: endOfTime }, owner.id);
+    const counted = yield* recordsAmong(
+      question,
+      refunds.map(({ charge }) => charge),
+    );
     const requests = byStatus.reduce((sum, spent) => sum + spent.requests, 0);
     const cut = byStatus
       .filter(({ of }) => of.status === 'cut' || of.status === 'error')
@@ -293,6 +299,9 @@ async function summary(
       from: instant(from),
       requests,
       cost: yuan(byStatus.reduce((sum, { cost }) => sum + cost, 0n)),
+      refunded: yuan(
+        refunds.reduce((sum, { charge, amount }) => sum + (counted.has(charge) ? amount : 0n), 0n),
+      ),
       tokens: mixOf(
         lines.map(({ measure, micros }) => ({ measure, quantity: Number(micros / 1_000_000n) })),
       ),

@@ -105,7 +105,8 @@ function Comparison({ trend }: TrendProps): ReactNode {
       <p className="text-caption text-muted figures">
         <Unbroken text={words.compared(spanOf(period, zone), spanOf(before, zone))} />
         {gap}
-        {until < period.to && words.upTo(formatClock(until, zone))}
+        {until < period.to && `${words.upTo(formatClock(until, zone))}${gap}`}
+        {words.counted}
       </p>
       <Business trend={trend} />
       <Demand trend={trend} />
@@ -233,7 +234,14 @@ function Course({ trend, show, onShow }: CourseProps): ReactNode {
   const total = isMoney ? formatYuan(period.revenue, 'spend') : formatCount(period.requests);
   return (
     <Panel
-      title={words.charts[unit]}
+      title={
+        <>
+          {words.charts[unit]}{' '}
+          <span className="text-caption font-normal text-muted figures">
+            <Unbroken text={spanOf(period, zone)} />
+          </span>
+        </>
+      }
       actions={
         <Segments
           label={words.show}

@@ -130,6 +130,7 @@ function Detail({ user }: { readonly user: UserView }): ReactNode {
         <FigureCard
           label={users.columns.spent}
           value={<Money amount={user.spent_30_days} as="spend" />}
+          tip={users.spentTip}
         />
         <FigureCard
           label={users.columns.keys}

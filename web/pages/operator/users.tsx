@@ -58,6 +58,7 @@ export function UsersPage(): ReactNode {
         empty={words.empty}
         nothing={words.nothing}
         oneWay
+        note={words.spentTip}
         head={
           among !== null && (
             <p role="status" className="border-b border-line px-3 py-2 text-caption text-muted">

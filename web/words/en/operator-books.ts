@@ -52,7 +52,7 @@ export default {
       top_ups: 'Top-ups',
       credits: 'Credits and debits of operators',
       refunds: 'Refunded top-ups',
-      charges: 'Charges',
+      charges: 'Charges less their refunds',
     },
     columns: {
       started: 'Started',

@@ -23,6 +23,7 @@ export default {
       seen: 'Last seen',
       state: 'State',
     },
+    spentTip: 'Spent: charges less refunds of charges, as in the revenue.',
     ways: { github: 'GitHub', wechat: 'WeChat', link: 'one-time link' } as Readonly<
       Record<string, string>
     >,
@@ -130,7 +131,7 @@ export default {
     period: (from: string, to: string, zone: string) => `${from} to ${to}, days in ${zone}`,
     opening: 'Opening balance',
     topUps: 'Top-ups',
-    charges: 'Charges',
+    charges: 'Charges, before refunds',
     refunds: 'Refunded charges',
     adjustments: 'Credits, debits and refunded top-ups',
     closing: 'Closing balance',
@@ -172,6 +173,9 @@ export default {
     empty: 'No orders yet.',
     nothing: 'No matches.',
     totals: {
+      ofAll: 'Totals of all matching orders, from the first until now.',
+      since: (since: string) =>
+        `Totals of matching orders created in ${since}, with their refunds until now.`,
       orders: 'Orders',
       credited: 'Credited',
       of: (count: string) => (count === '1' ? '1 order' : `${count} orders`),
@@ -185,7 +189,11 @@ export default {
       q: 'Order number or transaction ID',
       from: 'Since',
     },
-    since: { '-1d': 'the last day', '-7d': 'the last 7 days', '-30d': 'the last 30 days' },
+    since: {
+      '-1d': 'the last day',
+      '-7d': 'the last 7 days',
+      '-30d': 'the last 30 days',
+    } as Readonly<Record<string, string>>,
     columns: {
       time: 'Time',
       id: 'Order',

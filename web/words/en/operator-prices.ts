@@ -110,7 +110,7 @@ export default {
     at: 'Time',
     preview: 'Preview on the usage of the last 7 days',
     previewHelp: 'Change a price to see its effect.',
-    revenue: 'Revenue',
+    revenue: 'Revenue, before refunds',
     vendorCost: 'Vendor cost',
     noVendorCost: 'some channels have no costs entered',
     margin: 'Margin',
@@ -226,8 +226,8 @@ export default {
         : `${keys} keys pay these from their next request.`,
     previewRevenue: (users: number) =>
       users === 1
-        ? 'Revenue of the last 7 days, from 1 user'
-        : `Revenue of the last 7 days, from ${users} users`,
+        ? 'Revenue of the last 7 days before refunds, from 1 user'
+        : `Revenue of the last 7 days before refunds, from ${users} users`,
     previewNobody: 'Not used in the last 7 days.',
     previewBelow: (models: string) => `Prices would be below the vendor cost for: ${models}.`,
     model: 'Model',

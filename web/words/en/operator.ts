@@ -76,6 +76,7 @@ export default {
       points: (number: string) => `${number} points`,
       revenue: 'Revenue',
       revenueTip: 'Charges less refunds of charges, as in the ledger.',
+      counted: 'Revenue is net of refunds; charged requests include refunded ones.',
       vendorCost: 'Vendor cost',
       noCost: 'no costs entered',
       costTip: 'Channels without entered costs count as free.',

@@ -24,6 +24,8 @@ export default {
     period: 'Period',
     periods: { today: 'Today', '7d': '7 days', '30d': '30 days', '90d': '90 days' },
     cost: 'Spent',
+    refunded: (charged: string, refunded: string) =>
+      `Spent: charges ${charged} less refunds ${refunded}. Requests, chart and top costs are before refunds.`,
     requests: 'Requests',
     before: (value: string) => `from ${value}`,
     nothingBefore: 'nothing in the period before',

@@ -39,6 +39,7 @@ export default {
   figures: {
     requests: 'Requests',
     cost: 'Cost',
+    refunded: (amount: string) => `${amount} of it was refunded`,
     perRequest: (mean: string) => `${mean} per request`,
     input: 'Input tokens',
     cached: 'Cached input',

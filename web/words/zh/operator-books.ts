@@ -53,7 +53,7 @@ export default {
       top_ups: '充值',
       credits: '管理员增减余额',
       refunds: '充值原路退款',
-      charges: '扣费',
+      charges: '扣费减去退款',
     },
     columns: {
       started: '开始时间',

@@ -74,6 +74,7 @@ export default {
       points: (number) => `${number} 个百分点`,
       revenue: '收入',
       revenueTip: '扣费减去扣费的退款，与账本一致。',
+      counted: '收入已减去退款；扣费请求数包含已退款的请求。',
       vendorCost: '厂商成本',
       noCost: '尚未录入成本',
       costTip: '没有录入成本的渠道按零成本计。',

@@ -23,6 +23,8 @@ export default {
     period: '时间范围',
     periods: { today: '今天', '7d': '7 天', '30d': '30 天', '90d': '90 天' },
     cost: '消费',
+    refunded: (charged, refunded) =>
+      `消费 = 扣费 ${charged} − 退款 ${refunded}。请求数、图表和消费最多的模型按退款前计。`,
     requests: '请求数',
     before: (value) => `（此前 ${value}）`,
     nothingBefore: '上一时段没有消费',

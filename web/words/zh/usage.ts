@@ -41,6 +41,7 @@ export default {
   figures: {
     requests: '请求数',
     cost: '费用',
+    refunded: (amount) => `其中 ${amount} 已退款`,
     perRequest: (mean) => `平均每次 ${mean}`,
     input: '输入 token',
     cached: '缓存输入',
