@@ -55,7 +55,7 @@ export function OrdersPage(): ReactNode {
   return (
     <Page title={words.title} wide note={<ZoneNote />}>
       <FilterBar fields={fields} value={state} onChange={setState} />
-      <Totals filter={filter} />
+      <Totals filter={filter} since={words.since[filter.from]} />
       <ListPanel
         query={orders}
         search={search}
@@ -78,22 +78,34 @@ export function OrdersPage(): ReactNode {
 }
 
 /** The sums of all orders that the filter leaves, not of one page alone. */
-function Totals({ filter }: { readonly filter: Query }): ReactNode {
+function Totals({
+  filter,
+  since,
+}: {
+  readonly filter: Query;
+  /** The chosen period in words. */
+  readonly since: string | undefined;
+}): ReactNode {
   const { totals: words } = useWords(peopleWords).orders;
   const totals = useData<OperatorOrderTotals>('operator/order-totals', filter);
   return (
     <Loaded query={totals} skeleton={<FiguresSkeleton count={4} />}>
       {({ orders, credited, refunded, kept }) => (
-        <Figures>
-          <FigureCard label={words.orders} value={formatCount(orders)} />
-          <FigureCard
-            label={words.credited}
-            value={<Money amount={credited.amount} as="balance" />}
-            note={words.of(formatCount(credited.orders))}
-          />
-          <FigureCard label={words.refunded} value={<Money amount={refunded} as="balance" />} />
-          <FigureCard label={words.kept} value={<Money amount={kept} as="balance" />} />
-        </Figures>
+        <div className="flex flex-col gap-2">
+          <p className="text-caption text-muted">
+            {since === undefined ? words.ofAll : words.since(since)}
+          </p>
+          <Figures>
+            <FigureCard label={words.orders} value={formatCount(orders)} />
+            <FigureCard
+              label={words.credited}
+              value={<Money amount={credited.amount} as="balance" />}
+              note={words.of(formatCount(credited.orders))}
+            />
+            <FigureCard label={words.refunded} value={<Money amount={refunded} as="balance" />} />
+            <FigureCard label={words.kept} value={<Money amount={kept} as="balance" />} />
+          </Figures>
+        </div>
       )}
     </Loaded>
   );
