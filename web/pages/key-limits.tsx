@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { KeyChange, KeyView } from '../../src/console/contract.ts';
+import { useSession } from '../api/data.ts';
 import { AmountInput, Field } from '../components/field.tsx';
 import { amountError } from '../format/amount.ts';
 import { keysWords } from '../words/families.ts';
@@ -55,6 +56,7 @@ interface LimitFieldsProps {
 
 export function LimitFields({ limits, errors, onChange }: LimitFieldsProps): ReactNode {
   const { form: words } = useWords(keysWords);
+  const { limit_zone: limitZone } = useSession();
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1 text-table font-medium">{words.limits}</legend>
@@ -72,7 +74,7 @@ export function LimitFields({ limits, errors, onChange }: LimitFieldsProps): Rea
           </Field>
         ))}
       </div>
-      <p className="text-caption text-muted">{words.limitsHelp}</p>
+      <p className="text-caption text-muted">{words.limitsHelp(limitZone)}</p>
     </fieldset>
   );
 }

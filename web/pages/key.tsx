@@ -1,7 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { KeyDetail, LimitWindowView } from '../../src/console/contract.ts';
-import { useData } from '../api/data.ts';
+import { useData, useSession } from '../api/data.ts';
 import { Button, ButtonLink, IconButton } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { DetailPage } from '../components/detail-page.tsx';
@@ -165,6 +165,7 @@ function KeyFacts({ detail }: { readonly detail: KeyDetail }): ReactNode {
   const words = useWords(keysWords);
   const { columns, form } = words;
   const { addresses, daily, monthly } = detail;
+  const { limit_zone: limitZone } = useSession();
   return (
     <Panel title={words.detail.facts}>
       <Facts>
@@ -181,10 +182,10 @@ function KeyFacts({ detail }: { readonly detail: KeyDetail }): ReactNode {
         <Fact name={columns.month}>
           <Money amount={detail.spent_this_month} as="spend" />
         </Fact>
-        <Fact name={words.detail.daily}>
+        <Fact name={words.detail.daily(limitZone)}>
           <Window limit={detail.daily_limit} window={daily} />
         </Fact>
-        <Fact name={words.detail.monthly}>
+        <Fact name={words.detail.monthly(limitZone)}>
           <Window limit={detail.monthly_limit} window={monthly} />
         </Fact>
         {addresses && <Fact name={form.addresses}>{addresses.join(', ')}</Fact>}
@@ -211,6 +212,7 @@ function KeyFacts({ detail }: { readonly detail: KeyDetail }): ReactNode {
           <CopyText text={detail.id} label={words.detail.id} />
         </Fact>
       </Facts>
+      <p className="mt-3 text-caption text-muted">{words.limitsNote(limitZone)}</p>
     </Panel>
   );
 }

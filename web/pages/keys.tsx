@@ -2,7 +2,7 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { KeyDetail, KeyView, Page as PageOf } from '../../src/console/contract.ts';
 import { get } from '../api/client.ts';
-import { prefetch, useData } from '../api/data.ts';
+import { prefetch, useData, useSession } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonLink, IconButton } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
@@ -40,6 +40,7 @@ export function KeysPage(): ReactNode {
   });
   const making = useLocation({ select: ({ pathname }) => pathname === '/keys/new' });
   const navigate = useNavigate();
+  const { limit_zone: limitZone } = useSession();
   return (
     <Page
       title={words.title}
@@ -73,6 +74,7 @@ export function KeysPage(): ReactNode {
         noFilter={noFilter}
         empty={words.empty}
         nothing={words.nothingFound(q)}
+        note={words.limitsNote(limitZone)}
       >
         {(rows) => <KeyTable keys={rows} />}
       </ListPanel>

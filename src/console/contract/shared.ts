@@ -191,6 +191,8 @@ export interface SessionView {
   readonly wallet_pages: Readonly<Partial<Record<WalletName, readonly PayPage[]>>>;
   /** The limits of one order. */
   readonly top_up: { readonly least: Yuan; readonly most: Yuan };
+  /** By which days and months of keys' limits run: `UTC+8`. */
+  readonly limit_zone: string;
   readonly features: {
     readonly payments: boolean;
     readonly playground: boolean;

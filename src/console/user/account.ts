@@ -167,6 +167,8 @@ export interface ShellContext {
   readonly catalog: () => Snapshot;
   readonly site: Site;
   readonly shell: ShellFacts;
+  /** The operator's: decides the days and months of limits. */
+  readonly utcOffsetMinutes: number;
   readonly announced: (userId: string, now: number) => Promise<readonly AnnouncementView[]>;
 }
 
@@ -207,6 +209,7 @@ export function shellRoutes({
   catalog,
   site,
   shell,
+  utcOffsetMinutes,
   announced,
 }: ShellContext): readonly ConsoleRoute[] {
   return [
@@ -226,6 +229,7 @@ export function shellRoutes({
           wallets: shell.wallets,
           wallet_pages: shell.walletPages,
           top_up: { least: yuan(shell.amounts.least), most: yuan(shell.amounts.most) },
+          limit_zone: offsetName(utcOffsetMinutes),
           features: featuresOf(shell, catalog()),
           me: user === undefined ? null : meOf(user),
           csrf: caller?.csrf ?? null,
@@ -268,6 +272,15 @@ export function shellRoutes({
       }),
     }),
   ];
+}
+
+/** `UTC+8`, `UTC−3:30`. */
+function offsetName(minutes: number): string {
+  const [size, rest] = [Math.abs(minutes), Math.abs(minutes % 60)];
+  const part = rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`;
+  return minutes === 0
+    ? 'UTC'
+    : `UTC${minutes < 0 ? '\u2212' : '+'}${Math.floor(size / 60)}${part}`;
 }
 
 const featuresOf = (

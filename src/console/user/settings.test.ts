@@ -13,6 +13,7 @@ forEachDatabase((_name, openFresh) => {
     const say = (version: number, body: object) =>
       browser.ask('me', { method: 'PATCH', body, headers: { 'if-match': String(version) } });
     expect((await browser.ask('session')).json).toMatchObject({
+      limit_zone: 'UTC+8',
       features: { email: true },
       me: { settings: { email: null }, version: 1 },
     });

@@ -27,6 +27,8 @@ export default {
   noLimit: 'no limit',
   ofLimit: (limit: string) => `of ${limit}`,
   spent: 'Spent',
+  limitsNote: (zone: string) =>
+    `Daily limits start again at 00:00 ${zone}, monthly ones on the 1st. Amounts are before refunds: a limit counts a charge even if it is refunded.`,
   spentOf: {
     day: (spent: string, limit: string) => `${spent} of ${limit} today`,
     month: (spent: string, limit: string) => `${spent} of ${limit} this month`,
@@ -51,8 +53,8 @@ export default {
       `${name} · ×${multiplier} · ${models === 1 ? '1 model' : `${models} models`}`,
     limits: 'Spending limits (optional)',
     limitOf: { limit: 'Total', daily_limit: 'Per day', monthly_limit: 'Per month' },
-    limitsHelp:
-      'Leave blank for no limit. A limit added later counts what the key has already spent. Days and months follow the operator’s time zone.',
+    limitsHelp: (zone: string) =>
+      `Leave blank for no limit. A limit added later counts what the key has already spent. Daily limits start again at 00:00 ${zone}, the operator’s time zone, and monthly ones on the 1st.`,
     expires: 'Expires (optional)',
     expiresHelp: 'The key stops working at the end of this day.',
     terms: 'More limits (optional)',
@@ -102,12 +104,12 @@ export default {
     facts: 'Key',
     id: 'ID',
     created: 'Created',
-    daily: 'Daily limit',
-    monthly: 'Monthly limit',
-    spend: 'Spending per day',
+    daily: (zone: string) => `Daily limit, days in ${zone}`,
+    monthly: (zone: string) => `Monthly limit, months in ${zone}`,
+    spend: 'Spending per day, last 30 days',
     summary: (total: string) =>
       `Spending per day with this key in the last 30 days: ${total} in total.`,
-    top: 'Models used',
+    top: 'Models used, last 30 days',
     nothing: 'Not used in the last 30 days.',
     models: (count: number) => `Models in its group (${count})`,
     onlyModels: (count: number) => `Allowed models (${count})`,

@@ -24,6 +24,8 @@ export default {
   noLimit: '无上限',
   ofLimit: (limit) => `上限 ${limit}`,
   spent: '已用',
+  limitsNote: (zone) =>
+    `每日上限在 ${zone} 零点重置，每月上限在 1 日零点重置。金额按退款前计：扣费即使退款，也计入上限。`,
   spentOf: {
     day: (spent, limit) => `今日 ${spent}，上限 ${limit}`,
     month: (spent, limit) => `本月 ${spent}，上限 ${limit}`,
@@ -47,8 +49,8 @@ export default {
     groupOption: (name, multiplier, models) => `${name} · ×${multiplier} · ${models} 个模型`,
     limits: '消费上限（可选）',
     limitOf: { limit: '累计', daily_limit: '每日', monthly_limit: '每月' },
-    limitsHelp:
-      '留空表示不限。新设的上限会计入当天、当月或累计已消费的金额。日和月按管理员设置的时区划分。',
+    limitsHelp: (zone) =>
+      `留空表示不限。新设的上限会计入当天、当月或累计已消费的金额。每日上限在 ${zone}（管理员设置的时区）零点重置，每月上限在该时区每月 1 日零点重置。`,
     expires: '过期时间（可选）',
     expiresHelp: '密钥在当天结束时失效。',
     terms: '更多限制（可选）',
@@ -95,11 +97,11 @@ export default {
     facts: '密钥信息',
     id: 'ID',
     created: '创建时间',
-    daily: '每日上限',
-    monthly: '每月上限',
-    spend: '每日消费',
+    daily: (zone) => `每日上限（按 ${zone}）`,
+    monthly: (zone) => `每月上限（按 ${zone}）`,
+    spend: '最近 30 天每日消费',
     summary: (total) => `此密钥最近 30 天的每日消费：合计 ${total}。`,
-    top: '使用的模型',
+    top: '最近 30 天使用的模型',
     nothing: '最近 30 天没有使用。',
     models: (count) => `所属分组的模型（${count}）`,
     onlyModels: (count) => `允许使用的模型（${count}）`,
