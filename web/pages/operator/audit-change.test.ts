@@ -3,7 +3,7 @@ import enBooks from '../../words/en/operator-books.ts';
 import enModels from '../../words/en/models.ts';
 import zhBooks from '../../words/zh/operator-books.ts';
 import zhModels from '../../words/zh/models.ts';
-import { changeInWords } from './audit-change.ts';
+import { changeInWords, movedIn } from './audit-change.ts';
 
 const told = (action: string, member: string, before: string | null, after: string | null) =>
   [
@@ -49,4 +49,17 @@ test('a model’s price lines, and amounts of users, have their sign and their n
   ]);
   for (const written of told('group.update', 'input', '1', '2'))
     expect(written).toEqual(['input', '1', '2']);
+});
+
+test('an entry that moved money has its amount, others have none', () => {
+  const entry = (member: string, after: string | null) => ({
+    changes: [
+      { member: 'transfer', before: null, after: 'grant_1' },
+      { member, before: null, after },
+    ],
+  });
+  expect(movedIn(entry('amount', '10.50'))).toBe('¥10.50');
+  expect(movedIn(entry('amount', '-6.50'))).toBe('\u2212¥6.50');
+  expect(movedIn(entry('amount', null))).toBeUndefined();
+  expect(movedIn(entry('limit', '5'))).toBeUndefined();
 });

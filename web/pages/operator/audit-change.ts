@@ -41,6 +41,12 @@ export function changeInWords(
   return line === undefined ? { member, before, after } : inYuan(line);
 }
 
+/** The money that an entry moved, of a credit, a debit or a refund: `−¥6.50`. */
+export function movedIn({ changes }: Pick<AuditEntry, 'changes'>): string | undefined {
+  const amount = changes.find(({ member }) => member === 'amount')?.after ?? '';
+  return isDecimal(amount) ? priceText(amount) : undefined;
+}
+
 const isDecimal = (text: string): boolean => /^-?\d+(?:\.\d+)?$/.test(text);
 const yuan = (text: string | null): string | null =>
   text !== null && isDecimal(text) ? priceText(text) : text;

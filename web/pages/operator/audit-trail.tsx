@@ -17,7 +17,7 @@ import { userMark } from '../../format/user-mark.ts';
 import { bookWords } from '../../words/families.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
 import { useWords } from '../../words/family.ts';
-import { useChangeInWords } from './audit-change.ts';
+import { movedIn, useChangeInWords } from './audit-change.ts';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
@@ -74,7 +74,12 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
   const { columns } = words;
   const { pathname, search } = useLocation();
   const language = useLanguage();
-  const action = (entry: AuditEntry) => words.actions[entry.action] ?? entry.action;
+  const action = (entry: AuditEntry) => (
+    <>
+      {words.actions[entry.action] ?? entry.action}{' '}
+      <span className="whitespace-nowrap figures">{movedIn(entry)}</span>
+    </>
+  );
   const rows: readonly Column<AuditEntry>[] = named(columns, [
     { id: 'time', cell: ({ at }) => <Time at={at} /> },
     { id: 'actor', cell: (entry) => <Actor entry={entry} /> },
