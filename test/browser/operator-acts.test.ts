@@ -216,11 +216,17 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
       balance: '30.000000000',
     });
     await page.getByRole('tab', { name: 'Audit' }).click();
-    for (const act of ['suspended a user', 'took from a balance', 'added to a balance']) {
+    for (const act of [
+      'suspended a user',
+      'took from a balance −¥0.50',
+      'added to a balance ¥10.50',
+    ]) {
       const row = page.locator('[data-row]').filter({ hasText: act });
       await row.filter({ hasText: end }).waitFor();
     }
     await expectAccessible(page, 'the trail of a user');
+    // The operator's own balance would look like the user's.
+    expect(await page.getByRole('banner').innerText()).not.toContain('¥');
   }, 90_000);
 
   test('refund an order in two steps, and compare the wallet’s bill', async () => {

@@ -6,6 +6,7 @@ import { PathLink } from '../components/path-link.tsx';
 import { formatYuan, parseYuan } from '../format/money.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { usePaths } from './navigation.ts';
 
 const lowRunwayDays = 3;
 
@@ -25,12 +26,16 @@ export function balanceState(
   return lowBalance !== null && parseYuan(available) < parseYuan(lowBalance) ? 'low' : 'fine';
 }
 
-/** The available balance on every page, as a link to the top-up. */
+/**
+ * The available balance on every page of a user, as a link to the top-up. Beside the money of
+ * others, on an operator's pages, nobody could tell whose it is.
+ */
 export function BalanceChip(): ReactNode {
   const words = useWords(sharedWords);
   const { balance } = useSession();
   const { settings } = useMe();
-  if (balance === null) return null;
+  const ofOperator = usePaths().shown.startsWith('/operator');
+  if (balance === null || ofOperator) return null;
   const state = balanceState(balance, settings);
   const amount = formatYuan(balance.available, 'balance');
   const held =
