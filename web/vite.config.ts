@@ -2,7 +2,7 @@ import tailwindcss from '@tailwindcss/vite';
 import { defineConfig, type Rolldown } from 'vite';
 
 const texts =
-  /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings|requests|keys|statement)?/;
+  /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings|requests|keys|statement|top-up)?/;
 /** What lists, dialogs, menus and forms are made of: the overview needs none of it. */
 const asked =
   /components\/(?:choice|column-menu|day-input|detail-page|dialog|diff-list|facts|field|filter-bar|form(?!at)|list-panel|maybe-disabled|menu|original|pager|scrolling-row|search-field|secret-once|tabs)|format\/(?:amount|day|price|quantity|whole-names|written-price|wrong-fields)|api\/once|browser\/device|pages\/model-parts|@tanstack/;
