@@ -64,6 +64,7 @@ export function chartOptions(
         gap: 10,
         size: 33,
         incrs: [1, 2, 5, 7, 10, 14, 30],
+        splits: (_plot, _axis, _min, _max, every) => labelled(props.labels.length, every),
         values: (_plot, splits) => splits.map((at) => shortLabel(props.labels, at)),
       },
       {
@@ -233,6 +234,12 @@ function axisWidth(texts: readonly string[], font: string): number {
   if (context === null) return 56;
   context.font = font;
   return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width))) + 16;
+}
+
+/** Indexes of the labels that are written, counted from the last: what is newest has its label. */
+export function labelled(count: number, every: number): number[] {
+  const all = Array.from({ length: count }, (_, index) => index);
+  return all.filter((index) => (count - 1 - index) % every === 0);
 }
 
 /** Days without their year: the page shows it. */
