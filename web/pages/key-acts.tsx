@@ -14,7 +14,7 @@ import { useToast } from '../components/toast.tsx';
 import { Rich } from '../words/rich.tsx';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { keyVariable, refreshKeys } from './key-parts.tsx';
+import { keyVariable, refreshKeys, shownKey } from './key-parts.tsx';
 
 interface ActProps {
   readonly keyView: KeyView;
@@ -132,7 +132,7 @@ export function DeleteKey({
       typed={key.name || key.id}
       onConfirm={remove}
     >
-      {words.effect}
+      {words.effect(shownKey(key))}
     </Confirm>
   );
 }

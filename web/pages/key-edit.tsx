@@ -157,10 +157,11 @@ function KeyForm({ detail, groups, saving, onSubmit, onCancel }: FormProps): Rea
             limits={text.limits}
             errors={errors}
             onChange={(limits) => set({ limits })}
+            note={words.detail.limitsCount}
           />
           <Field
             label={words.form.expires}
-            help={words.detail.noExpiry}
+            help={words.form.expiresHelp(zone)}
             error={errors['expires_at']}
           >
             {(tied) => <DayInput {...tied} value={text.day} onChange={(day) => set({ day })} />}

@@ -135,7 +135,7 @@ function KeyForm({ groups, saving, onSubmit, onCancel }: FormProps): ReactNode {
           </Field>
           <GroupField groups={groups} value={group} onChange={setGroup} error={errors['group']} />
           <LimitFields limits={limits} errors={errors} onChange={setLimits} />
-          <Field label={words.expires} help={words.expiresHelp} error={errors['expires_at']}>
+          <Field label={words.expires} help={words.expiresHelp(zone)} error={errors['expires_at']}>
             {(tied) => <DayInput {...tied} value={day} onChange={setDay} />}
           </Field>
           <TermFields terms={terms} errors={errors} onChange={setTerms} />

@@ -52,9 +52,10 @@ interface LimitFieldsProps {
   readonly limits: WrittenLimits;
   readonly errors: Readonly<Record<string, string | undefined>>;
   readonly onChange: (limits: WrittenLimits) => void;
+  readonly note?: string;
 }
 
-export function LimitFields({ limits, errors, onChange }: LimitFieldsProps): ReactNode {
+export function LimitFields({ limits, errors, onChange, note }: LimitFieldsProps): ReactNode {
   const { form: words } = useWords(keysWords);
   const { limit_zone: limitZone } = useSession();
   return (
@@ -75,6 +76,7 @@ export function LimitFields({ limits, errors, onChange }: LimitFieldsProps): Rea
         ))}
       </div>
       <p className="text-caption text-muted">{words.limitsHelp(limitZone)}</p>
+      {note !== undefined && <p className="text-caption text-muted">{note}</p>}
     </fieldset>
   );
 }

@@ -172,12 +172,13 @@ function KeyFacts({ detail }: { readonly detail: KeyDetail }): ReactNode {
         <Fact name={columns.status}>
           <StatusBadge status={keyStatuses[detail.state]} />
         </Fact>
-        <Fact name={columns.key}>
+        <Fact name={words.detail.secret}>
           <span className="font-mono text-caption">{shownKey(detail)}</span>
         </Fact>
         <Fact name={columns.group}>{detail.group}</Fact>
         <Fact name={columns.spent}>
           <SpentOfLimit {...detail} />
+          {detail.limit === null && <span className="text-faint">/ {words.noLimit}</span>}
         </Fact>
         <Fact name={columns.month}>
           <Money amount={detail.spent_this_month} as="spend" />

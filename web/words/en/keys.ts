@@ -50,13 +50,14 @@ export default {
     group: 'Group',
     groupHelp: 'Sets the available models and prices.',
     groupOption: (name: string, multiplier: string, models: number) =>
-      `${name} · ×${multiplier} · ${models === 1 ? '1 model' : `${models} models`}`,
+      `${name} · prices ×${multiplier} · ${models === 1 ? '1 model' : `${models} models`}`,
     limits: 'Spending limits (optional)',
     limitOf: { limit: 'Total', daily_limit: 'Per day', monthly_limit: 'Per month' },
     limitsHelp: (zone: string) =>
-      `Leave blank for no limit. A limit added later counts what the key has already spent. Daily limits start again at 00:00 ${zone}, the operator’s time zone, and monthly ones on the 1st.`,
+      `Leave blank for no limit. Daily limits start again at 00:00 ${zone}, the operator’s time zone, and monthly ones on the 1st.`,
     expires: 'Expires (optional)',
-    expiresHelp: 'The key stops working at the end of this day.',
+    expiresHelp: (zone: string) =>
+      `Leave blank for no expiry. The key stops working at the end of this day (${zone}).`,
     terms: 'More limits (optional)',
     onlyModels: 'Only these models',
     onlyModelsHelp: 'Model IDs, one per line. Leave blank for all models of the group.',
@@ -95,14 +96,15 @@ export default {
   remove: {
     open: 'Delete',
     title: (name: string) => `Delete ${name}?`,
-    effect:
-      'Requests with this key are refused immediately, and the key cannot be restored. Its usage and charges keep its name.',
+    effect: (key: string) =>
+      `Requests with ${key} are refused immediately, and the key cannot be restored. Its usage and charges keep its name.`,
     action: 'Delete key',
     done: (name: string) => `${name} is deleted.`,
   },
   detail: {
     facts: 'Key',
     id: 'ID',
+    secret: 'Secret',
     created: 'Created',
     daily: (zone: string) => `Daily limit, days in ${zone}`,
     monthly: (zone: string) => `Monthly limit, months in ${zone}`,
@@ -118,6 +120,6 @@ export default {
     usage: 'Usage of this key',
     saved: 'Saved. Running requests are not affected.',
     resets: 'resets {time}',
-    noExpiry: 'Leave blank for no expiry.',
+    limitsCount: 'A new limit counts what the key has already spent.',
   },
 };

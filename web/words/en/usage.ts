@@ -190,7 +190,7 @@ export default {
     facts: 'Request',
     key: 'Key',
     group: 'Group',
-    groupWith: (group: string, multiplier: string) => `${group} ×${multiplier}`,
+    groupWith: (group: string, multiplier: string) => `${group} · prices ×${multiplier}`,
     version: 'Price version',
     versionSince: (version: number, day: string) => `${version}, since ${day}`,
     firstByte: 'First byte, at the gateway',

@@ -46,13 +46,13 @@ export default {
     namePlaceholder: 'ci、laptop、web……',
     group: '分组',
     groupHelp: '决定可用模型和价格。',
-    groupOption: (name, multiplier, models) => `${name} · ×${multiplier} · ${models} 个模型`,
+    groupOption: (name, multiplier, models) => `${name} · 价格 ×${multiplier} · ${models} 个模型`,
     limits: '消费上限（可选）',
     limitOf: { limit: '累计', daily_limit: '每日', monthly_limit: '每月' },
     limitsHelp: (zone) =>
-      `留空表示不限。新设的上限会计入当天、当月或累计已消费的金额。每日上限在 ${zone}（管理员设置的时区）零点重置，每月上限在该时区每月 1 日零点重置。`,
+      `留空表示不限。每日上限在 ${zone}（管理员设置的时区）零点重置，每月上限在该时区每月 1 日零点重置。`,
     expires: '过期时间（可选）',
-    expiresHelp: '密钥在当天结束时失效。',
+    expiresHelp: (zone) => `留空表示不过期。密钥在当天结束时（${zone}）失效。`,
     terms: '更多限制（可选）',
     onlyModels: '仅限以下模型',
     onlyModelsHelp: '每行一个模型 ID，留空表示分组内的全部模型。',
@@ -89,13 +89,15 @@ export default {
   remove: {
     open: '删除',
     title: (name) => `删除 ${name}？`,
-    effect: '使用它的请求会立即被拒绝，且无法恢复。用量和扣费记录会保留它的名称。',
+    effect: (key) =>
+      `使用 ${key} 的请求会立即被拒绝，密钥删除后无法恢复。用量和扣费记录会保留它的名称。`,
     action: '删除密钥',
     done: (name) => `${name} 已删除。`,
   },
   detail: {
     facts: '密钥信息',
     id: 'ID',
+    secret: '密钥内容',
     created: '创建时间',
     daily: (zone) => `每日上限（按 ${zone}）`,
     monthly: (zone) => `每月上限（按 ${zone}）`,
@@ -110,6 +112,6 @@ export default {
     usage: '此密钥的用量',
     saved: '已保存，进行中的请求不受影响。',
     resets: '{time} 重置',
-    noExpiry: '留空表示不过期。',
+    limitsCount: '新设的上限会计入当天、当月或累计已消费的金额。',
   },
 } satisfies typeof en;

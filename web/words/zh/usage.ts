@@ -190,7 +190,7 @@ export default {
     facts: '请求',
     key: '密钥',
     group: '分组',
-    groupWith: (group, multiplier) => `${group} ×${multiplier}`,
+    groupWith: (group, multiplier) => `${group} · 价格 ×${multiplier}`,
     version: '价格版本',
     versionSince: (version, day) => `${version}，${day} 起`,
     firstByte: '首字节（网关测得）',
