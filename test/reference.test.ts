@@ -13,11 +13,21 @@ import {
 } from '../src/catalog/config-schema.ts';
 import { program } from '../src/cli/program.ts';
 import { cliReference } from '../src/cli/reference.ts';
+import { refusals } from '../src/base/refusal.ts';
+import en from '../web/words/en/requests.ts';
+import zh from '../web/words/zh/requests.ts';
 import { filesBelow } from './house/source.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 const configPage = read('docs/reference/config.md');
+
+test.each([
+  ['English', en],
+  ['Chinese', zh],
+])('every refusal has a short name in the console, in %s', (_, { names }) =>
+  expect(Object.keys(names)).toEqual(Object.keys(refusals)),
+);
 
 test('the page of commands is that of the program; `npm run docs` writes it', () => {
   expect(read('docs/reference/cli.md')).toBe(cliReference(program));

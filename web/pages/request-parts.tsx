@@ -65,6 +65,12 @@ export function Reason({
   return ended[outcome] ?? (code === null ? outcome : notKept);
 }
 
+/** The same in few words, and in the reader's language. */
+function ShortReason({ request }: { readonly request: FailedRequest }): ReactNode {
+  const { names } = useWords(requestWords);
+  return names[request.outcome] ?? <Reason request={request} />;
+}
+
 export function useRequestColumns(): readonly Column<FailedRequest>[] {
   const { columns } = useWords(requestWords);
   return named(columns, [
@@ -90,6 +96,7 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
     { id: 'status', cell: (request) => <HttpStatus request={request} /> },
     {
       id: 'code',
+      spare: 1,
       cell: (request) => (
         <span className="block max-w-32 min-[1200px]:max-w-52 truncate font-mono text-caption">
           {codeOf(request) ?? '—'}
@@ -97,14 +104,12 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
       ),
     },
     {
-      id: 'message',
-      spare: 1,
+      id: 'reason',
       cell: (request) => (
         <span className="block max-w-80 truncate">
-          <Reason request={request} />
+          <ShortReason request={request} />
         </span>
       ),
-      className: 'text-muted',
     },
   ]);
 }
@@ -153,7 +158,7 @@ export function FailedList({ path, ...list }: ListProps): ReactNode {
               <>
                 <Time at={request.at} />
                 <span className="max-w-32 truncate">{request.key_name}</span>
-                {codeOf(request) !== null && <span className="font-mono">{codeOf(request)}</span>}
+                <ShortReason request={request} />
               </>
             ),
           })}

@@ -93,6 +93,9 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
       <div className="flex flex-col gap-3">
         <div className="flex flex-wrap items-center gap-2">
           <HttpStatus request={request} />
+          {words.names[outcome] !== undefined && (
+            <span className="text-body font-medium">{words.names[outcome]}</span>
+          )}
           <span className="text-table">
             <ErrorCode request={request} />
           </span>

@@ -158,7 +158,7 @@ function useColumns(): readonly Column<OperatorRequest>[] {
       ),
     },
     status,
-    code,
+    code && { ...code, spare: 0 },
     {
       id: 'attempts',
       header: columns.attempts,
