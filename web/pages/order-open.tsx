@@ -8,7 +8,7 @@ import type {
 } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
 import { queryClient, showBalance } from '../api/data.ts';
-import { leaveFor } from '../browser/device.ts';
+import { leaveFor, usePhone } from '../browser/device.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { topUpWords } from '../words/families.ts';
@@ -73,6 +73,7 @@ interface OtherWayProps extends OrderProps {
 export function OtherWay({ order, than }: OtherWayProps): ReactNode {
   const words = useWords(topUpWords);
   const { first, others } = usePayWays()(order.wallet);
+  const onPhone = usePhone();
   const again = useOrder();
   const { id, wallet, amount } = order;
   const page = than === 'qr' ? 'mobile' : 'qr';
@@ -93,7 +94,9 @@ export function OtherWay({ order, than }: OtherWayProps): ReactNode {
       {stays && isOpen(order) && <Banner tone="bad">{words.unavailable}</Banner>}
       <OrderError error={changing.error} />
       <Button look="ghost" size="small" busy={changing.isPending} onClick={() => changing.mutate()}>
-        {words.otherWays[page](words.apps[wallet])}
+        {page === 'mobile' && onPhone
+          ? words.thisPhone(words.apps[wallet])
+          : words.otherWays[page](words.apps[wallet])}
       </Button>
     </>
   );

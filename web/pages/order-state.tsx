@@ -35,8 +35,8 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const left = useSecondsLeft(order.expires_at, true);
   const [wallet, amount] = [words.wallets[order.wallet], formatYuan(order.amount, 'balance')];
-  const { blocked } = usePayWays()(order.wallet);
-  const scan = blocked ? words.order.scanElsewhere : words.order.scan;
+  const onPhone = usePhone();
+  const scan = onPhone ? words.order.scanElsewhere : words.order.scan;
   const text = order.qr === null ? words.order.pay(wallet, amount) : scan(wallet, amount);
   const note =
     left === 0

@@ -15,14 +15,15 @@ export default {
     qr: () => 'Pay with another phone: show a QR code',
     mobile: (app: string) => `On a phone? Open ${app} to pay`,
   },
+  thisPhone: (app: string) => `Pay on this phone instead: open ${app}`,
   submitOther: 'Show a QR code for another phone',
   insideWechat: {
-    title: 'WeChat shows this page, and no wallet opens from here.',
+    title: 'This page is open inside WeChat, and no wallet opens from here.',
     browser:
       'To pay on this phone: tap ··· at the top right, then “Open in browser”, and sign in there.',
     code: 'With another phone: show a QR code here, and scan it there.',
     codeAbove: 'With another phone: scan the code above. A long press on it does not pay.',
-    wallets: 'Not inside WeChat: WeChat Pay and Alipay do not open.',
+    wallets: 'Paying inside WeChat does not work: neither WeChat Pay nor Alipay opens.',
     copy: 'Copy the link',
     link: {
       form: 'Or paste the link into the phone’s browser: it opens this page. Sign in there and choose the amount again.',
@@ -70,7 +71,8 @@ export default {
     demo: 'This is a demo: no real money moves.',
     demoPay: 'Pay in the simulated wallet',
     expires: '{left} left to pay',
-    windows: 'Other open windows update too.',
+    windows:
+      'This page shows the payment by itself, usually within seconds; so do other open windows.',
     scanned: 'Scanned; confirm on your phone.',
     begun: 'The wallet has opened this order; finish paying there.',
     back: 'After payment, the wallet brings you back to this page.',
@@ -84,7 +86,7 @@ export default {
     failed: 'The payment service did not accept the order; nothing was paid.',
     again: 'New code',
     orderAgain: 'Order again',
-    payHere: (app: string) => `Pay with ${app} on this phone`,
+    payHere: (app: string) => `New order: pay with ${app} on this phone`,
     doubt: 'If you did pay, check now: no payment is credited twice.',
     check: 'Check now',
     notYet: 'No payment for this order has arrived yet.',
@@ -93,7 +95,7 @@ export default {
     walletNumber: 'Transaction ID',
     created: 'Created',
     credited: 'Credited',
-    transfer: 'Ledger transfer',
+    transfer: 'Ledger transfer ID',
     refunds: 'Refunds',
     refundStates: {
       held: 'held',
