@@ -349,7 +349,7 @@ describe.skipIf(noChromium)('the statement in Chromium', () => {
     expect(new URL(page.url()).searchParams.get('open')).toMatch(/Z$/);
     await page.reload();
     await page.getByRole('button', { name: /req_arithmetic/ }).waitFor();
-    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByRole('button', { name: 'Verify with the ledger' }).click();
     await page
       .getByRole('status')
       .getByText(/\d+ lines, all match\./)

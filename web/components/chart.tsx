@@ -7,7 +7,6 @@ import { useWords } from '../words/family.ts';
 import { Button } from './button.tsx';
 import { FractionPad } from './fraction-pad.tsx';
 import { seriesBackground } from './series.ts';
-import { Skeleton } from './skeleton.tsx';
 
 /** Loaded when a page has a chart: 23 KB. */
 const Canvas = later(
@@ -113,10 +112,9 @@ interface Hidden {
 function Drawing(props: ChartProps & Hidden): ReactNode {
   const { chart } = useWords(sharedWords);
   const waiting = (
-    <>
-      <span className="sr-only">{chart.loading}</span>
-      <Skeleton className="h-full" />
-    </>
+    <p className="grid h-full place-items-center rounded-control bg-sunken text-table text-muted">
+      {chart.loading}
+    </p>
   );
   return (
     <div className="h-50 sm:h-60 lg:h-72">

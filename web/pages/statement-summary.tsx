@@ -110,7 +110,7 @@ export function BalanceChart({ view }: { readonly view: StatementView }): ReactN
   const moved = new Set(view.rows.flatMap(({ kind, day }) => (kind === 'charges' ? [] : [day])));
   const marks = days.flatMap(({ day }, index) => (moved.has(day) ? [index] : []));
   return (
-    <Panel title={words.balance}>
+    <Panel title={words.balance} className="group">
       <Chart
         kind="steps"
         labels={days.map(({ day }) => day)}
@@ -132,7 +132,11 @@ export function BalanceChart({ view }: { readonly view: StatementView }): ReactN
         axis={axisYuan}
         marks={marks}
       />
-      {marks.length > 0 && <p className="mt-1 text-caption text-muted">{words.balanceMarks}</p>}
+      {marks.length > 0 && (
+        <p className="invisible mt-1 text-caption text-muted group-has-[canvas]:visible">
+          {words.balanceMarks}
+        </p>
+      )}
     </Panel>
   );
 }

@@ -27,7 +27,7 @@ export default {
   balanceSummary: (first: string, last: string, opening: string, closing: string) =>
     `Balance from ${first} to ${last}: from ${opening} to ${closing}.`,
   balanceSeries: 'Balance',
-  balanceMarks: 'Dots: days with a top-up, a refund or an adjustment.',
+  balanceMarks: 'Dots: days with a top-up, a refund, a credit or a debit.',
   moves: 'Day by day',
   order: 'Oldest first, with the balance after each entry.',
   columns: {
@@ -52,7 +52,7 @@ export default {
   more: 'More of this day',
   notCharged: (held: string, from: string, to: string) =>
     `held ${held} at ${from}, released at ${to}`,
-  verify: 'Verify',
+  verify: 'Verify with the ledger',
   proven: (lines: string) => `${lines} lines, all match.`,
   provenNote: (time: string, took: string) =>
     `Recalculated from the ledger at ${time}, in ${took}.`,

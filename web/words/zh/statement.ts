@@ -46,7 +46,7 @@ export default {
   openCharge: '打开',
   more: '当天的更多记录',
   notCharged: (held, from, to) => `${from} 预留 ${held}，${to} 解除预留`,
-  verify: '核对',
+  verify: '与账本核对',
   proven: (lines) => `${lines} 行，合计一致。`,
   provenNote: (time, took) => `${time} 由账本重新计算，用时 ${took}。`,
   differs: (id, recorded, transferred) =>
