@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import keysEn from '../../web/words/en/keys.ts';
 import en from '../../web/words/en/shared.ts';
+import statementEn from '../../web/words/en/statement.ts';
 import keysZh from '../../web/words/zh/keys.ts';
 import zh from '../../web/words/zh/shared.ts';
 import { relayTo } from '../relay.ts';
@@ -47,6 +48,7 @@ describe.skipIf(noChromium)('a server that stops while the console is open', () 
       await page.getByRole('link', { name: nav.keys, exact: true }).first().click();
       await lost.first().waitFor();
       await page.getByText(words.live.notOpened(nav.keys)).waitFor();
+      expect(await lost.innerText()).toMatch(new RegExp(words.live.before('..:..')));
       const marked = page.locator('nav a[aria-current="page"]');
       expect(await marked.allInnerTexts()).toEqual([nav.overview]);
       await look('unreachable');
@@ -93,10 +95,14 @@ describe.skipIf(noChromium)('a server that stops while the console is open', () 
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('link', { name: 'Statement' }).click();
     await lost.first().waitFor();
+    const dots = page.getByText(statementEn.balanceMarks);
+    await page.getByText(en.chart.loading).waitFor();
+    expect(await dots.isVisible()).toBe(false);
     await picture(page, 'unreachable-data');
     relay.mend();
     await page.getByRole('heading', { level: 1, name: 'Statement' }).waitFor();
     await lost.first().waitFor({ state: 'detached' });
+    await dots.waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   }, 60_000);
 });

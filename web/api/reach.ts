@@ -6,12 +6,18 @@ const probePath = '/console/api/session';
 const listeners = new Set<(reachable: boolean) => void>();
 /** Resolves when the server answers again; undefined while it does. */
 let back: Promise<void> | undefined;
+let lostAtMs: number | undefined;
 /** Ends the wait for the next attempt. */
 let wake: (() => void) | undefined;
 
 /** Whether the server can be reached, as far as the last request knows. */
 export function useReachable(): boolean {
-  return useSyncExternalStore(subscribe, () => back === undefined);
+  return useLostAt() === undefined;
+}
+
+/** When the server was lost, in milliseconds; undefined: it can be reached. */
+export function useLostAt(): number | undefined {
+  return useSyncExternalStore(subscribe, () => lostAtMs);
 }
 
 /** Calls `listener` whenever the server is lost, and when it is back. Returns what ends that. */
@@ -26,8 +32,10 @@ export function subscribe(listener: (reachable: boolean) => void): () => void {
  */
 export function serverIsBack(): Promise<void> {
   if (back !== undefined) return back;
+  lostAtMs = Date.now();
   back = probeUntilAnswered().then(() => {
     back = undefined;
+    lostAtMs = undefined;
     tell();
   });
   tell();

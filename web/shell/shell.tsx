@@ -1,15 +1,17 @@
 import { Outlet } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { addressOf } from '../api/client.ts';
-import { tryNow, useReachable } from '../api/reach.ts';
+import { tryNow, useLostAt } from '../api/reach.ts';
 import { refreshShown, startEvents, useEvent, useLiveness } from '../api/events.ts';
 import { later } from '../api/later.ts';
 import { watchSleep } from '../browser/awake.ts';
 import { useMedia, useOnline, useWide } from '../browser/media.ts';
 import { Button } from '../components/button.tsx';
 import { useZone } from '../components/time.tsx';
+import { formatClock } from '../format/time.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useSentenceGap } from '../words/language.ts';
 import { BottomBar } from './bottom-bar.tsx';
 import { onBalance, onCharge } from './live-money.ts';
 import { isAt, operatorDestinations, usePaths, userDestinations } from './navigation.ts';
@@ -77,7 +79,10 @@ function Connection(): ReactNode {
   const words = useWords(sharedWords);
   const online = useOnline();
   const liveness = useLiveness();
-  const reachable = useReachable();
+  const lostAtMs = useLostAt();
+  const reachable = lostAtMs === undefined;
+  const zone = useZone();
+  const gap = useSentenceGap();
   const { asked, shown } = usePaths();
   if (online && reachable && liveness === 'live') return null;
   const { live, nav } = words;
@@ -85,7 +90,11 @@ function Connection(): ReactNode {
   return (
     <div className="sticky top-12 z-20 flex flex-wrap items-center gap-x-3 border-b border-line bg-warn-soft px-4 py-1 text-caption text-warn md:px-6">
       <div role="status">
-        <p>{!online ? live.offline : reachable ? live.paused : live.unreachable}</p>
+        <p>
+          {!online ? live.offline : reachable ? live.paused : live.unreachable}
+          {!reachable &&
+            `${gap}${live.before(formatClock(new Date(lostAtMs).toISOString(), zone))}`}
+        </p>
         {!reachable && page && <p className="font-medium">{live.notOpened(nav[page.name])}</p>}
       </div>
       {!reachable && (

@@ -4,7 +4,7 @@ export default {
     held: (amount: string, tasks: number) =>
       `${amount} held for ${tasks === 1 ? '1 task' : `${tasks} tasks`}`,
     nothingHeld: 'Nothing held',
-    runway: 'Lasts about',
+    runway: 'Balance lasts about',
     notEnough: 'Not enough data',
     overAYear: 'over a year',
     days: (days: number) =>
@@ -63,7 +63,7 @@ export default {
     noWallet: 'no payment method is set up',
     topUpDone: (balance: string) => `Balance ${balance}`,
     key: 'Create a key',
-    keyNote: 'shown once',
+    keyNote: 'it is shown only once: copy it then',
     request: 'Send a request',
     requestNote: 'change only the base URL and the key',
     check: 'Check the charge',

@@ -50,7 +50,7 @@ export default {
     unread: (count: number) => `Announcements, ${count} new`,
   },
   palette: {
-    open: 'Search or jump to',
+    open: 'Search or jump to …',
     placeholder: 'Page, model, key, request ID, order number …',
     pages: 'Pages',
     actions: 'Actions',
@@ -91,6 +91,7 @@ export default {
     newRows: (count: number) => `${count} new`,
     offline: 'You are offline. This page may be out of date.',
     unreachable: 'The server cannot be reached. Trying again…',
+    before: (time: string) => `This page is from before ${time}.`,
     tryNow: 'Try now',
     notOpened: (page: string) => `“${page}” could not be opened yet.`,
     asOf: (time: string) => `as of ${time}`,
@@ -215,7 +216,7 @@ export default {
   change: { up: 'up', down: 'down', none: 'no earlier data' },
   chart: {
     open: 'not over yet',
-    lastOpen: 'Last bar: not over yet',
+    lastOpen: 'Last bar: up to now',
     other: 'other',
     total: 'Total',
     day: 'Day',

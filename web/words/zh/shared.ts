@@ -89,6 +89,7 @@ export default {
     newRows: (count) => `${count} 条新记录`,
     offline: '网络已断开，当前内容可能不是最新的。',
     unreachable: '无法连接服务器，正在重试……',
+    before: (time) => `页面内容是 ${time} 之前的。`,
     tryNow: '立即重试',
     notOpened: (page) => `“${page}”尚未打开。`,
     asOf: (time) => `${time} 的数据`,
@@ -210,7 +211,7 @@ export default {
   change: { up: '上升', down: '下降', none: '此前没有数据' },
   chart: {
     open: '尚未结束',
-    lastOpen: '最后一柱：尚未结束',
+    lastOpen: '最后一柱：截至目前',
     other: '其他',
     total: '合计',
     day: '日期',
