@@ -34,7 +34,7 @@ export function ChannelHealthTab({ channel }: { readonly channel: ChannelView })
           note={hour.error_share === null && overview.noAttempts}
         />
         <FigureCard
-          label={overview.firstByte}
+          label={words.health.firstByte}
           value={median === null ? '—' : formatDuration(median)}
           note={p95 === null ? overview.noAnswers : overview.firstByteNote(formatDuration(p95))}
         />

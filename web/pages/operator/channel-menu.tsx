@@ -22,6 +22,8 @@ interface ChannelMenuProps {
   readonly channel: ChannelView;
   readonly onTurn: (name: string, to: Turn) => Promise<void>;
   readonly onCopy: () => void;
+  /** In a row of the list. */
+  readonly small?: boolean;
 }
 
 const inUse: ReadonlySet<ChannelView['state']> = new Set([
@@ -35,7 +37,7 @@ const inUse: ReadonlySet<ChannelView['state']> = new Set([
 
 export const canResume = ({ state }: Pick<ChannelView, 'state'>): boolean => !inUse.has(state);
 
-export function ChannelMenu({ channel, onTurn, onCopy }: ChannelMenuProps): ReactNode {
+export function ChannelMenu({ channel, onTurn, onCopy, small }: ChannelMenuProps): ReactNode {
   const { menu: words } = useWords(channelWords);
   const { actions } = useWords(operatorWords);
   const { name, origin } = channel;
@@ -50,7 +52,15 @@ export function ChannelMenu({ channel, onTurn, onCopy }: ChannelMenuProps): Reac
   return (
     <>
       <Menu
-        trigger={<IconButton icon="more" label={actions(name)} look="secondary" size="small" />}
+        trigger={
+          <IconButton
+            icon="more"
+            label={actions(name)}
+            look="secondary"
+            look="secondary"
+            size={small ? 'small' : 'normal'}
+          />
+        }
       >
         <MenuItem icon="pulse" onSelect={() => open('test')}>
           {words.test}

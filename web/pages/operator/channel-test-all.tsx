@@ -7,36 +7,19 @@ import { Foot } from '../../components/dialog-foot.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { formatDuration } from '../../format/time.ts';
-import { channelWords } from '../../words/families.ts';
+import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { channelAddress, channelPath } from './channel-parts.tsx';
-import { testable } from './channel-test.tsx';
+import { type Planned, planFor } from './channel-test-plan.ts';
 
 /** So many channels are tested at once. */
 const atOnce = 4;
-
-interface Planned {
-  readonly name: string;
-  readonly capability: string;
-  readonly model: string;
-}
 
 /** `ok` undefined: under way. `ms`: until the whole answer. */
 interface Result {
   readonly ok: boolean | undefined;
   readonly ms: number | undefined;
   readonly said: string | null;
-}
-
-/** The first thing that each channel in use can be asked for a few tokens. */
-function planFor(channels: readonly ChannelView[]): readonly Planned[] {
-  const used = channels.filter(({ state }) => !['draining', 'drained', 'disabled'].includes(state));
-  return used.flatMap(({ name, models }) => {
-    for (const capability of testable)
-      for (const { id, priced, capabilities } of models)
-        if (priced && capabilities.includes(capability)) return { name, capability, model: id };
-    return [];
-  });
 }
 
 /** Sends one small request to every channel, some at a time. */
@@ -48,7 +31,7 @@ export function TestAll({
   readonly onClose: () => void;
 }): ReactNode {
   const { test: words } = useWords(channelWords);
-  const [plan] = useState(() => planFor(channels));
+  const [{ tests: plan, off, untestable }] = useState(() => planFor(channels));
   const { results, running, start, stop } = useTests(plan);
   const ended = plan.filter(({ name }) => results[name]?.ok !== undefined);
   const failed = ended.filter(({ name }) => results[name]?.ok === false);
@@ -56,9 +39,8 @@ export function TestAll({
     <Dialog onClose={onClose} title={words.allTitle}>
       <div className="flex flex-col gap-4">
         <p className="text-table text-muted">{words.allCost(plan.length)}</p>
-        {channels.length > plan.length && (
-          <p className="text-table text-muted">{words.allOthers(channels.length - plan.length)}</p>
-        )}
+        <Skipped text={words.allOff(off.length)} names={off} />
+        <Skipped text={words.allUntestable(untestable.length)} names={untestable} />
         <ul
           className="divide-y divide-line rounded-control border border-line text-table"
           aria-label={words.allTitle}
@@ -78,6 +60,23 @@ export function TestAll({
         </Foot>
       </div>
     </Dialog>
+  );
+}
+
+interface SkippedProps {
+  readonly text: string;
+  readonly names: readonly string[];
+}
+
+/** Why some channels are skipped; opens to their names. */
+function Skipped({ text, names }: SkippedProps): ReactNode {
+  const { comma } = useWords(operatorWords);
+  if (names.length === 0) return null;
+  return (
+    <details className="text-table text-muted">
+      <summary>{text}</summary>
+      <p className="mt-1 text-caption wrap-anywhere">{names.join(comma)}</p>
+    </details>
   );
 }
 

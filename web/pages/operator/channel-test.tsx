@@ -22,8 +22,8 @@ import { formatDuration } from '../../format/time.ts';
 import { channelWords, modelsWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { channelAddress } from './channel-parts.tsx';
+import { testable } from './channel-test-plan.ts';
 
-export const testable = ['chat', 'embeddings', 'moderations', 'rerank'] as const;
 const stages = ['resolve', 'connect', 'first_byte', 'done'] as const;
 type Done = ChannelTestEvents['done'];
 
@@ -72,7 +72,7 @@ function TestForm({ channel, able }: TestFormProps): ReactNode {
   );
   const [chosen, setModel] = useState('');
   const model = models.some(({ id }) => id === chosen) ? chosen : (models[0]?.id ?? '');
-  const [prompt, setPrompt] = useState('Reply with the word OK.');
+  const [prompt, setPrompt] = useState(words.promptText);
   const { course, run, stop } = useTest(`${channelAddress(channel.name)}/test`);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -243,7 +243,11 @@ function Stages({ course: { running, reached, done } }: { readonly course: Cours
               {words.stages[stage]}
             </span>
             <span className="text-caption text-muted figures">
-              {at === undefined ? (current ? words.waiting : '—') : formatDuration(at.ms)}
+              {at === undefined
+                ? current
+                  ? words.waiting
+                  : '—'
+                : words.stageAfter(formatDuration(at.ms))}
             </span>
           </li>
         );
@@ -256,13 +260,16 @@ function Stages({ course: { running, reached, done } }: { readonly course: Cours
 const showOutcome = (outcome: HTMLElement | null): void =>
   outcome?.scrollIntoView({ block: 'nearest' });
 
+const inTokens = new Set(['input', 'output']);
+
 function Outcome({ done }: { readonly done: Done }): ReactNode {
   const { test: words } = useWords(channelWords);
   const { classes } = useWords(modelsWords);
   const { comma } = useWords(operatorWords);
   const known: Readonly<Record<string, string>> = classes;
   const usage = Object.entries(done.usage ?? {}).map(
-    ([name, amount]) => `${known[name] ?? name} ${formatCount(amount)}`,
+    ([name, amount]) =>
+      `${known[name] ?? name} ${inTokens.has(name) ? words.tokens(formatCount(amount)) : formatCount(amount)}`,
   );
   return (
     <div ref={showOutcome} className="flex flex-col gap-3" role="status">

@@ -134,10 +134,13 @@ function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
   const { secret, keys, origin } = channel;
   const edit = () => setState({ form: 'edit' });
   const known = keys.some(({ last4 }) => last4 !== null);
-  const endings = known ? keys.map(({ last4 }) => last4 ?? '····').join(' · ') : undefined;
-  const key = secret.set
-    ? words.settings.keySet(endings, secret.set_at === null ? '' : formatDay(secret.set_at, zone))
-    : words.settings.keyNotSet;
+  const { keyEnds, keySet, keySince, keyNotSet } = words.settings;
+  const endings = keys.map(({ last4 }) => last4 ?? '····').join(' · ');
+  const set = [
+    known ? keyEnds(endings) : keySet,
+    ...(secret.set_at === null ? [] : [keySince(formatDay(secret.set_at, zone))]),
+  ];
+  const key = secret.set ? set.join(' · ') : keyNotSet;
   return (
     <div className="flex flex-col gap-4">
       {origin === 'configuration' && <Banner tone="accent">{words.settings.readOnly}</Banner>}

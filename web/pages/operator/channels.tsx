@@ -197,7 +197,7 @@ function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): Re
   const nameOf = useVendorName();
   const { turn, dialog } = useChannelTurn();
   const menu = (channel: ChannelView) => (
-    <ChannelMenu channel={channel} onTurn={turn} onCopy={() => onCopy(channel.name)} />
+    <ChannelMenu small channel={channel} onTurn={turn} onCopy={() => onCopy(channel.name)} />
   );
   const wide = useWide();
   const [shown, columnMenu, onFit] = useColumns(

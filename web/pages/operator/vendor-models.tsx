@@ -177,6 +177,7 @@ function Choice({
         <Button onClick={() => set(priced, true)}>{words.all(priced.length)}</Button>
         <Button onClick={() => set(found, false)}>{words.none}</Button>
       </div>
+      <p className="border-b border-line px-3 py-2 text-caption text-muted">{words.pricesHelp}</p>
       <ul className="max-h-80 divide-y divide-line overflow-y-auto" aria-label={words.title}>
         {drawn.map((model) => (
           <Row
@@ -223,7 +224,7 @@ function Row({ model, on, onTurn, price, error, onPrice }: RowProps): ReactNode 
       </Checkbox>
       {model.sold && <span className="text-caption text-good">{words.sold}</span>}
       {model.prices !== null ? (
-        <ListPrice prices={model.prices} />
+        <ListPrice prices={model.prices} sold={model.sold} />
       ) : on ? (
         <NewPrice
           id={model.id}
@@ -238,7 +239,14 @@ function Row({ model, on, onTurn, price, error, onPrice }: RowProps): ReactNode 
   );
 }
 
-function ListPrice({ prices }: { readonly prices: NonNullable<VendorModel['prices']> }): ReactNode {
+interface ListPriceProps {
+  readonly prices: NonNullable<VendorModel['prices']>;
+  readonly sold: boolean;
+}
+
+/** What users pay for it now, or would pay once it is sold. */
+function ListPrice({ prices, sold }: ListPriceProps): ReactNode {
+  const { fetch: words } = useWords(channelWords);
   const { classes } = useWords(modelsWords);
   const shown = prices.filter(
     (price) => price.variant === undefined && price.above_input_tokens === undefined,
@@ -247,6 +255,7 @@ function ListPrice({ prices }: { readonly prices: NonNullable<VendorModel['price
   const tokens = main.flatMap((name) => shown.find((price) => price.class === name) ?? []);
   return (
     <span className="text-caption text-muted figures">
+      {!sold && `${words.soldAt} `}
       {(tokens.length > 0 ? tokens : shown.slice(0, 1))
         .map((price) => `${classes[price.class]} ${priceText(price.amount)}`)
         .join(' · ')}
@@ -272,6 +281,7 @@ function NewPrice({
   const errorId = useId();
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-caption text-muted">
+      {words.forUsers}
       {(['input', 'output'] as const).map((name) => (
         <label key={name} className="flex items-center gap-2">
           {classes[name]}

@@ -14,8 +14,8 @@ export default {
     models: 'Models',
     order: 'Prio / weight',
     requests: 'Attempts, 1 h',
-    errors: 'Errors',
-    firstByte: 'First byte, med / p95',
+    errors: 'Errors, 1 h',
+    firstByte: 'First byte, 1 h, med / p95',
     cost: 'Vendor cost, 24 h',
   },
   lastHour: (requests: string) =>
@@ -79,6 +79,7 @@ export default {
   health: {
     facts: 'Now',
     runningNow: 'Running',
+    firstByte: 'First byte, 1 h, median',
     overruns: (answers: string, loss: string) =>
       `In the last 24 hours, ${answers} answers exceeded the maximum cost of their requests: the vendor reported more usage than was requested, or the answer did not end. Users paid up to the maximum; you lost ${loss}.`,
     errors: 'Errors by kind and hour, 24 hours',
@@ -128,16 +129,17 @@ export default {
     vendor: 'Vendor',
     baseUrl: 'Base URL',
     key: 'Key',
-    keySet: (last4: string | undefined, day: string) =>
-      last4 === undefined ? `Set · ${day}` : `Set · ends ${last4} · ${day}`,
+    keyEnds: (last4: string) => `Ends in ${last4}`,
+    keySince: (day: string) => `set on ${day}`,
+    keySet: 'Set',
     keyNotSet: 'Not set',
     replace: 'Replace',
     groups: 'Groups',
     priority: 'Priority',
     weight: 'Weight',
-    cancelled: 'Input of cancelled requests',
-    cancelledBilled: 'Billed by the vendor; users pay',
-    cancelledFree: 'Free',
+    cancelled: 'Requests cancelled before the first byte',
+    cancelledBilled: 'The vendor bills their input; users pay it',
+    cancelledFree: 'Users pay nothing',
     readOnly:
       'Managed by the configuration file; edit it there. Here you can test, drain and disable the channel and enter its costs.',
   },
@@ -153,7 +155,7 @@ export default {
     baseUrlNeeded: 'This vendor has no default URL. Enter one.',
     secret: 'Key',
     secretAt: (number: number) => `Key ${number}`,
-    secretEnds: (last4: string) => `ends ${last4}`,
+    secretEnds: (last4: string) => `ends in ${last4}`,
     secretMore: 'Add another key',
     secretRemove: (number: number) => `Remove key ${number}`,
     secretHelp: 'Stored encrypted; never shown again.',
@@ -186,10 +188,16 @@ export default {
     all: (count: number) => `Select all with a price (${count})`,
     none: 'Select none',
     sold: 'on sale',
+    soldAt: 'if ticked, sold at the list price:',
     noPrice: 'no known price',
-    priceOf: (model: string, line: string) => `${model}: ${line}, yuan per million tokens`,
+    forUsers: 'Price for users:',
+    pricesHelp:
+      'Prices are what users pay. A ticked model that is not on sale yet is sold at the price shown, from the built-in price list; change it later under Models & prices. Enter the vendor cost after saving, under Models of this channel.',
+    priceOf: (model: string, line: string) =>
+      `${model}: price for users, ${line}, yuan per million tokens`,
     perMillion: '¥ / million tokens',
-    needsPrice: (model: string) => `${model} has no price yet: enter its input and output price.`,
+    needsPrice: (model: string) =>
+      `${model} has no price yet: enter what users pay for input and output.`,
     count: (chosen: number, all: number) => `${chosen} selected of ${all}.`,
     more: (count: number) => `Search to see ${count} more.`,
     failures: {
@@ -205,16 +213,24 @@ export default {
     capability: 'Capability',
     model: 'Model',
     prompt: 'Prompt',
-    cost: 'Sends one small request of a few tokens. No user is charged, and it does not affect channel health.',
+    promptText: 'Reply with the word OK.',
+    cost: 'Sends one small request of a few tokens. The vendor bills it to you; no user is charged. It does not affect channel health.',
     none: 'None of its models can be tested with a few tokens. Try image, audio and video models in the playground.',
     untested: 'You can test before saving.',
     needsModel: 'Choose a vendor and a model first.',
-    tests: (model: string) => `Sends ${model} one small request without saving.`,
+    tests: (model: string) =>
+      `Sends ${model} one small request without saving. The vendor bills it to you.`,
     allTitle: 'Test all',
     allCost: (channels: number) =>
       `Sends one small request of a few tokens to each of ${channels} channels. The vendors bill them to you; no user is charged.`,
-    allOthers: (channels: number) =>
-      `${channels} channels are skipped: they are not in use or cannot be tested with a few tokens.`,
+    allOff: (channels: number) =>
+      channels === 1
+        ? '1 channel is skipped: it is disabled or draining.'
+        : `${channels} channels are skipped: they are disabled or draining.`,
+    allUntestable: (channels: number) =>
+      channels === 1
+        ? '1 channel is skipped: it has no model that a few tokens can test.'
+        : `${channels} channels are skipped: they have no model that a few tokens can test.`,
     allDone: (ended: number, all: number, failed: number) =>
       `${ended} of ${all} tested, ${failed} failed.`,
     run: 'Run test',
@@ -226,13 +242,15 @@ export default {
       first_byte: 'First byte',
       done: 'Answered',
     },
+    stageAfter: (time: string) => `after ${time}`,
     waiting: 'waiting',
     ok: 'Test passed.',
     failed: 'Test failed.',
     status: 'HTTP status',
     usage: 'Usage reported by the vendor',
+    tokens: (count: string) => (count === '1' ? '1 token' : `${count} tokens`),
     estimated: 'Estimated vendor cost',
-    noCost: 'no cost entered for this model',
+    noCost: 'unknown: enter the vendor cost of this model under Models of the channel',
     said: 'Message from the vendor',
     answer: 'Answer',
   },
