@@ -188,7 +188,7 @@ function useUserColumns(box: (user: UserView) => ReactNode): readonly Column<Use
     {
       ...columns,
       ways: columns.signIns,
-      pick: <span className="sr-only">{words.bulk.column}</span>,
+      pick: words.bulk.column,
     },
     [
       {
@@ -206,7 +206,7 @@ function useUserColumns(box: (user: UserView) => ReactNode): readonly Column<Use
         cell: (user) => <Time at={user.last_seen_at} as="relative" absent={words.never} />,
       },
       { id: 'state', cell: (user) => <UserBadge user={user} /> },
-      { id: 'pick', cell: box, className: 'w-10', pinned: true },
+      { id: 'pick', cell: box, className: 'w-16', pinned: true },
     ],
   );
 }
