@@ -7,6 +7,7 @@ export const chapters = {
   index: { page: 'index', inChinese: true },
   config: { page: 'reference/config', inChinese: false },
   errors: { page: 'reference/errors', inChinese: false },
+  ledger: { page: 'guides/ledger', inChinese: false },
 } as const;
 
 /** The address of a chapter in the guides that this gateway serves. */

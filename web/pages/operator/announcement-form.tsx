@@ -117,6 +117,7 @@ function Fields(props: FieldsProps): ReactNode {
   const { announcements: words } = useWords(bookWords);
   return (
     <>
+      <p className="text-table text-muted">{words.bothLanguages}</p>
       <div className="grid gap-4 sm:grid-cols-2">
         {(['titleZh', 'titleEn'] as const).map((name) => (
           <Field key={name} label={words[name]} error={errors[name] ?? errors[members[name]]}>

@@ -9,6 +9,7 @@ import type {
 import { sendForEvents } from '../../api/server-events.ts';
 import { data, prefetch, queryClient } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
+import { DocsLink } from '../../components/docs-link.tsx';
 import { FormProblem } from '../../components/form.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -125,6 +126,9 @@ function Last({ check, rules: received, running }: LastProps): ReactNode {
           check && <CheckSummary check={check} />
         )}
         <LedgerRules rules={rules} check={running ? undefined : check} />
+        <p className="mt-3 border-t border-line pt-3 text-caption text-muted">
+          {words.countedHelp} <DocsLink to="ledger">{words.about}</DocsLink>
+        </p>
       </Panel>
       {!running && check?.customers && <LedgerMoney customers={check.customers} />}
     </>

@@ -14,6 +14,9 @@ export default {
     lost: 'Stopped before it finished',
     counted: (accounts: string, transfers: string, holds: string) =>
       `accounts ${accounts} · transfers ${transfers} · open holds ${holds}`,
+    countedHelp:
+      'Besides one account per user, the ledger has accounts of its own, such as revenue, and one for each spending limit.',
+    about: 'How money is kept, and what the check proves',
     took: (time: string) => `took ${time}`,
     leave: 'The check continues if you leave this page.',
     states: { waiting: 'waiting', running: 'checking', ok: 'passed', failed: 'failed' },
@@ -52,7 +55,7 @@ export default {
       top_ups: 'Top-ups',
       credits: 'Credits and debits of operators',
       refunds: 'Refunded top-ups',
-      charges: 'Charges less their refunds',
+      charges: 'Charges, less refunds',
     },
     columns: {
       started: 'Started',
@@ -187,6 +190,7 @@ export default {
     from: 'From (blank: now)',
     to: 'To (blank: until hidden)',
     preview: 'Preview',
+    bothLanguages: 'Title and text are required in both languages.',
     publish: 'Publish',
     published: 'Published.',
     hide: 'Hide',

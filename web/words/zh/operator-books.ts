@@ -15,6 +15,8 @@ export default {
     lost: '未完成，已中断',
     counted: (accounts, transfers, holds) =>
       `账户 ${accounts} · 流水 ${transfers} · 未结预留 ${holds}`,
+    countedHelp: '除每位用户的账户外，账本还有自己的账户（例如收入），每个消费上限也有一个账户。',
+    about: '资金如何记账，检查证明了什么（英文）',
     took: (time) => `用时 ${time}`,
     leave: '离开本页后检查会继续，回来时可以看到结果。',
     states: { waiting: '等待', running: '检查中', ok: '通过', failed: '未通过' },
@@ -53,7 +55,7 @@ export default {
       top_ups: '充值',
       credits: '管理员增减余额',
       refunds: '充值原路退款',
-      charges: '扣费减去退款',
+      charges: '扣费（已减退款）',
     },
     columns: {
       started: '开始时间',
@@ -187,6 +189,7 @@ export default {
     from: '开始时间（留空为立即）',
     to: '结束时间（留空则一直展示）',
     preview: '预览',
+    bothLanguages: '标题和正文都必须填写中英文。',
     publish: '发布',
     published: '已发布。',
     hide: '隐藏',
