@@ -72,7 +72,7 @@ function SpentOfLimits({
   readonly keyView: KeyView;
   readonly places: number;
 }) {
-  const { spentOf } = useWords(keysWords);
+  const { noLimit, spentOf } = useWords(keysWords);
   const { daily, daily_limit: dailyLimit, monthly, monthly_limit: monthlyLimit } = keyView;
   const windows = [
     { name: 'day', window: daily, limit: dailyLimit },
@@ -81,6 +81,9 @@ function SpentOfLimits({
   return (
     <span className={clsx('inline-flex flex-col items-end', (daily || monthly) && 'py-1')}>
       <SpentOfLimit {...keyView} places={places} />
+      {keyView.limit === null && dailyLimit === null && monthlyLimit === null && (
+        <span className="text-caption text-muted">{noLimit}</span>
+      )}
       {windows.map(
         ({ name, window, limit }) =>
           window !== null &&
