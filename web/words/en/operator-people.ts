@@ -75,7 +75,7 @@ export default {
   },
   user: {
     id: 'User ID',
-    since: 'Since',
+    since: 'Registered',
     tabs: {
       label: 'Views of the user',
       statement: 'Statement',
@@ -160,7 +160,7 @@ export default {
       time: 'Time',
       model: 'Model',
       key: 'Key',
-      tokens: 'In / out',
+      tokens: 'Tokens, in / out',
       total: 'Total time',
       status: 'Status',
       cost: 'Cost',

@@ -66,9 +66,9 @@ export default {
     waits: 'scheduled',
     inForce: 'current',
     fileNote:
-      'The configuration file sets the name, the context and the like; edit them there. The price can be changed here.',
+      'The configuration file sets the name, the context and the like; edit them there. The price can be changed here; it applies until the file names another price.',
     stopSelling:
-      'To stop selling it, list only the models that you sell in the channel’s {models}.',
+      'To stop selling it, list only the models that you sell in {models} of the channel in the configuration file.',
     actors: {
       command: 'a command',
       configuration: 'the configuration file',
@@ -102,7 +102,7 @@ export default {
     goes: 'removed',
     modes: 'Prices by mode, place and hour',
     modesHelp: 'They follow the prices above.',
-    tools: 'Tools, charged besides',
+    tools: 'Tools, charged in addition',
     toolsHelp: 'Fees for tools are those of the built-in price list, or of the configuration file.',
     effective: 'Takes effect',
     immediately: 'now',
@@ -112,7 +112,7 @@ export default {
     previewHelp: 'Change a price to see its effect.',
     revenue: 'Revenue, before refunds',
     vendorCost: 'Vendor cost',
-    noVendorCost: 'some channels have no costs entered',
+    noVendorCost: 'unknown: a channel that served it has no costs entered',
     margin: 'Margin',
     change: (from: string, to: string) => `${from} → ${to}`,
     percent: (percent: string) => `${percent} %`,

@@ -142,7 +142,7 @@ export default {
       time: '时间',
       model: '模型',
       key: '密钥',
-      tokens: '输入 / 输出',
+      tokens: 'token 输入 / 输出',
       total: '总用时',
       status: '状态',
       cost: '费用',

@@ -65,7 +65,8 @@ export default {
     },
     waits: '待生效',
     inForce: '生效中',
-    fileNote: '名称、上下文等由配置文件管理，请在配置文件中修改。价格可以在这里修改。',
+    fileNote:
+      '名称、上下文等由配置文件管理，请在配置文件中修改。价格可以在这里修改，直到配置文件写入另一个价格为止都有效。',
     stopSelling: '要停售，请在配置文件中该渠道的 {models} 里只列出要出售的模型。',
     actors: { command: '命令行', configuration: '配置文件', start: '首次启动' },
     createTitle: '添加模型',
@@ -106,7 +107,7 @@ export default {
     previewHelp: '修改价格后，这里显示它的影响。',
     revenue: '收入（退款前）',
     vendorCost: '厂商成本',
-    noVendorCost: '部分渠道没有录入成本',
+    noVendorCost: '未知：有渠道没有录入它的成本',
     margin: '毛利率',
     change: (from, to) => `${from} → ${to}`,
     percent: (percent) => `${percent} %`,
