@@ -162,16 +162,19 @@ forEachDatabase((_, openFresh, fresh) => {
     const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now });
     const [used, idle] = [await makeKey(db), await makeKey(db)];
     await keyring.lookUp(used.secret);
+    now = 1_500;
     await keyring.lookUp(idle.secret);
+    now = 1_900;
     await keyring.recordUse();
     now = 2_000;
     keyring.known(used.secret);
+    now = 2_100;
     await keyring.recordUse();
     const times = new Map(
       (await listKeys(db, { limit: 10 })).map(({ id, lastUsedAt }) => [id, lastUsedAt]),
     );
     expect(times.get(used.key.id)).toBe(2_000);
-    expect(times.get(idle.key.id)).toBe(1_000);
+    expect(times.get(idle.key.id)).toBe(1_500);
     await keyring.close();
   });
 });

@@ -246,6 +246,13 @@ const lookUpsMax = 100;
 const forgetMax = 10_000;
 const recordUseEveryMs = 60_000;
 const recordUseBatch = 100;
+/** Each key has the time of its own last request, not that of the writing. */
+const recordUses = `UPDATE api_keys SET last_used_at = u.used_at
+  FROM (${Array.from(
+    { length: recordUseBatch },
+    (_, n) => `SELECT CAST($${2 * n + 1} AS TEXT) AS id, CAST($${2 * n + 2} AS BIGINT) AS used_at`,
+  ).join(' UNION ALL ')}) u
+  WHERE api_keys.id = u.id AND (last_used_at IS NULL OR last_used_at < u.used_at)`;
 
 /** The key of a secret, or of the secret that it had before, with the end of that one. */
 const keyOfHash = `SELECT k.id, user_id, group_name, spend_limit, daily_limit, monthly_limit, expires_at, works_until, ${termColumns.join()}
@@ -338,18 +345,16 @@ class DatabaseKeyring implements LiveKeyring {
   async recordUse(): Promise<void> {
     const since = this.#useRecordedAt;
     this.#useRecordedAt = this.#clock.now();
-    const used = [...this.#held.values()]
-      .filter(({ usedAt }) => usedAt > since)
-      .map(({ principal }) => principal.keyId);
-    const places = Array.from({ length: recordUseBatch }, (_, i) => `$${i + 2}`).join();
-    const sql = `UPDATE api_keys SET last_used_at = $1 WHERE id IN (${places}) AND (last_used_at IS NULL OR last_used_at < $1)`;
+    const used = [...this.#held.values()].filter(({ usedAt }) => usedAt > since);
     for (let i = 0; i < used.length; i += recordUseBatch) {
       const batch = used.slice(i, i + recordUseBatch);
-      await this.#database.query(sql, [
-        this.#useRecordedAt,
-        ...batch,
-        ...Array<string>(recordUseBatch - batch.length).fill(''),
-      ]);
+      await this.#database.query(
+        recordUses,
+        Array.from({ length: recordUseBatch }, (_, n) => batch[n]).flatMap((held) => [
+          held?.principal.keyId ?? '',
+          held?.usedAt ?? 0,
+        ]),
+      );
     }
   }
 

@@ -234,22 +234,31 @@ export function* chargedByAccount(
   return new Map(rows.map((row) => [String(row['account']), BigInt(row['cost'] ?? 0)]));
 }
 
+export interface KeySpending {
+  readonly requests: number;
+  readonly cost: Nano;
+  /** When its last request began; undefined: before the records that are not rolled up. */
+  readonly lastAt: number | undefined;
+}
+
 /** The spending of each of an account's keys since it was made. Run it in a snapshot. */
-export function* spentByKey(
-  account: string,
-): Transaction<ReadonlyMap<string, { readonly requests: number; readonly cost: Nano }>> {
+export function* spentByKey(account: string): Transaction<ReadonlyMap<string, KeySpending>> {
   const places = new SqlParameters();
   const later = { from: yield* rolledUntil(), to: endOfTime };
   const rows = yield {
-    sql: `SELECT p.key_id, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost FROM (
-      SELECT k.key_id AS key_id, k.requests AS requests, k.cost AS cost FROM spend_key k WHERE k.account=${places.add(account)}
-      UNION ALL SELECT r.key_id, 1, r.cost-r.shortfall FROM usage r WHERE ${chargedWithin(places, account, later)}) p GROUP BY p.key_id`,
+    sql: `SELECT p.key_id, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost, MAX(p.begun) AS begun FROM (
+      SELECT k.key_id AS key_id, k.requests AS requests, k.cost AS cost, CAST(NULL AS BIGINT) AS begun FROM spend_key k WHERE k.account=${places.add(account)}
+      UNION ALL SELECT r.key_id, 1, r.cost-r.shortfall, r.reserved_at FROM usage r WHERE ${chargedWithin(places, account, later)}) p GROUP BY p.key_id`,
     params: places.params,
   };
   return new Map(
     rows.map((row) => [
       String(row['key_id']),
-      { requests: Number(row['requests']), cost: BigInt(row['cost'] ?? 0) },
+      {
+        requests: Number(row['requests']),
+        cost: BigInt(row['cost'] ?? 0),
+        lastAt: row['begun'] === null ? undefined : Number(row['begun']),
+      },
     ]),
   );
 }

@@ -127,7 +127,7 @@ export function* keyViews(keys: readonly Key[], shown: KeysShown): Transaction<r
     windows.flatMap((each) => [...each.values()].map(({ id }) => id)),
   );
   return keys.map((key, index) => {
-    const cost = spent.get(key.id)?.cost ?? 0n;
+    const { cost = 0n, lastAt = 0 } = spent.get(key.id) ?? {};
     const windowOf = (kind: 'day' | 'month') => windowView(windows[index]?.get(kind), used);
     const [daily, monthly] = [windowOf('day'), windowOf('month')];
     const reached = [...(windows[index]?.values() ?? [])].some(
@@ -149,8 +149,10 @@ export function* keyViews(keys: readonly Key[], shown: KeysShown): Transaction<r
       spent_this_month: yuan(inMonth.get(key.id) ?? 0n),
       created_at: instant(key.createdAt),
       expires_at: instantOrNull(key.expiresAt),
-      // The time of a first use is written within a minute of it.
-      last_used_at: instantOrNull(key.lastUsedAt ?? (cost > 0n ? at : undefined)),
+      // A use is written to the key within a minute; the record of its request is there at once.
+      last_used_at: instantOrNull(
+        Math.max(key.lastUsedAt ?? 0, lastAt) || (cost > 0n ? at : undefined),
+      ),
       old_secret: oldSecretView(oldSecrets.get(key.id)),
       version: key.version,
       ...termsView(key),

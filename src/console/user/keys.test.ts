@@ -351,6 +351,9 @@ forEachDatabase((_name, openFresh) => {
       lines: [['output', 1, yuan, yuan]],
     });
     expect((await named('sort=used'))[0]).toBe('Web 9');
+    const [used] = await list('q=Web 9');
+    const [record] = (await browser.ask('usage')).json.items;
+    expect(Date.parse(used.last_used_at)).toBe(Date.parse(record.at) - record.total_ms);
     expect((await named('sort=spent'))[0]).toBe('Web 9');
     const first = await browser.ask('keys?sort=name&limit=3');
     expect(await named(`sort=name&limit=3&after=${first.json.next}`)).toEqual(['web 10']);
