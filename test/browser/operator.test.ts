@@ -156,7 +156,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
         await expect.poll(() => page.url()).toMatch(period === '7d' ? /operator$/ : period);
         await business
           .getByText(/▲|▼/)
-          .or(business.getByText((look.language === 'zh' ? sharedZh : sharedEn).change.none))
+          .or(business.getByText((look.language === 'zh' ? sharedZh : sharedEn).change.fromZero))
           .first()
           .waitFor();
         await expectAccessible(page, period);
@@ -165,6 +165,9 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       await go('/operator?period=30d&show=requests');
       const models = business.getByRole('list', { name: words.trend.models });
       await models.scrollIntoViewIfNeeded();
+      const channels = business.getByRole('list', { name: words.trend.channels });
+      expect(await channels.innerText()).toContain(words.trend.noAttempts);
+      expect(await channels.innerText()).toContain(words.trend.failedOf('0', '160'));
       await picture(page, `trend-lists-${name}`);
       await models.getByRole('link').first().click();
       await expect.poll(() => page.url()).toMatch(/\/operator\/models\/./);

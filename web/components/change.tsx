@@ -8,10 +8,12 @@ interface ChangeProps {
   readonly before: number | null;
 }
 
-/** `▲ 12.0 %`; or that the period before has nothing to compare with. */
+/** `▲ 12.0 %`; or why there is no such share: nothing to compare with, or nothing to divide by. */
 export function Change({ now, before }: ChangeProps): ReactNode {
-  if (now === null || before === null || before === 0) return <NoEarlier />;
-  const share = (now - before) / Math.abs(before);
+  const { change } = useWords(sharedWords);
+  if (now === null || before === null) return <NoEarlier />;
+  if (before === 0 && now !== 0) return change.fromZero;
+  const share = now === before ? 0 : (now - before) / Math.abs(before);
   return <Arrow sign={share} size={formatShare(Math.abs(share))} />;
 }
 
@@ -26,18 +28,14 @@ interface ArrowProps {
   readonly size: string;
 }
 
-/** Up or down, and by how much. */
+/** Up or down, and by how much; a bare `0 %` would read as the figure itself. */
 export function Arrow({ sign, size }: ArrowProps): ReactNode {
   const { change } = useWords(sharedWords);
+  if (sign === 0) return change.same;
   return (
     <span className="whitespace-nowrap figures">
-      {sign !== 0 && (
-        <>
-          <span aria-hidden="true">{sign > 0 ? '▲' : '▼'}</span>
-          <span className="sr-only">{sign > 0 ? change.up : change.down}</span>{' '}
-        </>
-      )}
-      {size}
+      <span aria-hidden="true">{sign > 0 ? '▲' : '▼'}</span>
+      <span className="sr-only">{sign > 0 ? change.up : change.down}</span> {size}
     </span>
   );
 }

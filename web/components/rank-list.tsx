@@ -44,7 +44,7 @@ export function RankList({
           <div className="my-1 h-1.5 overflow-hidden rounded-full bg-idle-soft" aria-hidden="true">
             <div
               className={clsx('h-full rounded-full', seriesBackground(index))}
-              style={{ width: `${Math.max(share * 100, 0.5)}%` }}
+              style={{ width: share > 0 ? `${Math.max(share * 100, 0.5)}%` : 0 }}
             />
           </div>
           {note !== undefined && <p className="text-caption text-muted figures">{note}</p>}

@@ -93,8 +93,9 @@ export interface TrendChannel {
   readonly requests: number;
   /** Null: no costs are entered for it. */
   readonly vendor_cost: Yuan | null;
-  /** Of its attempts, since `period.failed_since`. */
-  readonly error_share: number | null;
+  /** Since `period.failed_since`; 0: no counts are kept. */
+  readonly attempts: number;
+  readonly failed_attempts: number;
 }
 
 export interface ErrorHour {

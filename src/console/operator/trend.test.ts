@@ -304,9 +304,10 @@ forEachDatabase((_name, openFresh) => {
         name: 'a',
         requests: within.length,
         vendor_cost: json.period.vendor_cost,
-        error_share: 0.25,
+        attempts: 100,
+        failed_attempts: 25,
       },
-      { name: 'b', requests: 0, vendor_cost: null, error_share: 1 },
+      { name: 'b', requests: 0, vendor_cost: null, attempts: 100, failed_attempts: 100 },
     ]);
     expect(json.period).toMatchObject({
       failed_share: 0.625,

@@ -296,7 +296,8 @@ function channelsOf({ shares, costs, attempts }: Parts): readonly TrendChannel[]
         name,
         requests,
         vendor_cost: yuanOrNull(costs.get(name)),
-        error_share: ratioOf(BigInt(tried?.failed ?? 0), BigInt(tried?.attempts ?? 0)),
+        attempts: tried?.attempts ?? 0,
+        failed_attempts: tried?.failed ?? 0,
       };
     });
 }

@@ -304,18 +304,22 @@ function Largest({ trend: { period, models, users, channels } }: TrendProps): Re
       />
       <Ranked
         title={words.channels}
-        ranks={channels.map(({ name, requests, vendor_cost: cost, error_share: errors }) => ({
-          id: name,
-          name: <PathLink path={`/operator/channels/${pathName(name)}`}>{name}</PathLink>,
-          value: count(requests),
-          share: shareOf(requests, period.requests),
-          note: [
-            cost === null ? '' : words.cost(formatYuan(cost, 'spend')),
-            errors === null ? '' : words.errors(formatShare(errors)),
-          ]
-            .filter(Boolean)
-            .join(' · '),
-        }))}
+        ranks={channels.map(
+          ({ name, requests, vendor_cost: cost, attempts, failed_attempts: failed }) => ({
+            id: name,
+            name: <PathLink path={`/operator/channels/${pathName(name)}`}>{name}</PathLink>,
+            value: count(requests),
+            share: shareOf(requests, period.requests),
+            note: [
+              cost === null ? '' : words.cost(formatYuan(cost, 'spend')),
+              attempts === 0
+                ? words.noAttempts
+                : words.attemptsFailed(formatCount(failed), formatCount(attempts)),
+            ]
+              .filter(Boolean)
+              .join(' · '),
+          }),
+        )}
       />
     </div>
   );

@@ -86,7 +86,7 @@ export default {
       requests: 'Charged requests',
       failed: 'Failed attempts',
       failedTip: 'Failed attempts ÷ all attempts. Kept for about eight days.',
-      failedOf: (failed: string, attempts: string) =>
+      attemptsFailed: (failed: string, attempts: string) =>
         `${failed} of ${attempts === '1' ? '1 attempt' : `${attempts} attempts`}`,
       failedSince: (day: string) => `data since ${day}`,
       activeUsers: 'Active users',
@@ -101,7 +101,11 @@ export default {
       channels: 'Channels by charged requests',
       nothing: 'No data in this period.',
       cost: (amount: string) => `cost ${amount}`,
-      errors: (share: string) => `${share} of attempts failed`,
+      noAttempts: 'no data on attempts',
+      failedOf: (failed: string, attempts: string) =>
+        attempts === '1'
+          ? `${failed} of 1 attempt failed`
+          : `${failed} of ${attempts} attempts failed`,
     },
     check: {
       title: 'Last ledger check',

@@ -213,7 +213,13 @@ export default {
   },
   /** A text of the API, which is not translated. */
   original: '{message}',
-  change: { up: 'up', down: 'down', none: 'no earlier data' },
+  change: {
+    up: 'up',
+    down: 'down',
+    same: 'unchanged',
+    fromZero: '0 before',
+    none: 'no earlier data',
+  },
   chart: {
     open: 'not over yet',
     lastOpen: 'Last bar: up to now',

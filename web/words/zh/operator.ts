@@ -6,7 +6,7 @@ export default {
     quiet: '一切正常',
     noChannel: '还没有渠道，无法调用任何模型。',
     addChannel: '添加渠道',
-    checked: '状态更新于 {at}',
+    checked: '状态：{at}更新',
     since: '自 {at}',
     sentences: {
       channel_parked: (channel, why) => `渠道 ${channel} 已熔断，不再接收请求：${why}。`,
@@ -84,7 +84,7 @@ export default {
       requests: '扣费请求数',
       failed: '失败的尝试',
       failedTip: '失败的尝试 ÷ 全部尝试。约保留八天。',
-      failedOf: (failed, attempts) => `${attempts} 次尝试中 ${failed} 次`,
+      attemptsFailed: (failed, attempts) => `${attempts} 次尝试中 ${failed} 次`,
       failedSince: (day) => `自 ${day} 起有数据`,
       activeUsers: '活跃用户',
       newUsers: '新用户',
@@ -97,7 +97,8 @@ export default {
       channels: '渠道扣费请求数排行',
       nothing: '这段时间没有数据。',
       cost: (amount) => `成本 ${amount}`,
-      errors: (share) => `${share} 的尝试失败`,
+      noAttempts: '没有尝试次数的数据',
+      failedOf: (failed, attempts) => `${attempts} 次尝试中 ${failed} 次失败`,
     },
     check: {
       title: '最近一次账本检查',
