@@ -28,7 +28,7 @@ test('a pipe gets the text without its styles', () => {
   );
 });
 
-test('a channel that was not tried lately is neither good nor bad', () => {
+test('a channel that was not used lately is neither good nor bad', () => {
   expect(paintState('untried')).toBe('untried');
   expect(['untried', 'healthy'].filter(isTrouble)).toEqual([]);
   expect(['failing', 'drained'].filter(isTrouble)).toEqual(['failing', 'drained']);

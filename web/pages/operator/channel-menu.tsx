@@ -57,7 +57,6 @@ export function ChannelMenu({ channel, onTurn, onCopy, small }: ChannelMenuProps
             icon="more"
             label={actions(name)}
             look="secondary"
-            look="secondary"
             size={small ? 'small' : 'normal'}
           />
         }

@@ -68,6 +68,7 @@ export function ChannelPage(): ReactNode {
             {words.menu.test}
           </Button>
           <ChannelMenu
+           
             channel={view}
             onTurn={turn}
             onCopy={() =>

@@ -23,7 +23,7 @@ export default {
   errorShare: (share: string) => `${share} errors`,
   filters: { vendor: 'Vendor', model: 'Model', group: 'Group', state: 'State' },
   states: {
-    untried: 'Not tried lately',
+    untried: 'Not used lately',
     healthy: 'Healthy',
     failing: 'Failing',
     degraded: 'Degraded',
