@@ -4,28 +4,23 @@ import {
   type MouseEvent,
   type ReactNode,
   type RefObject,
-  Suspense,
   useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from 'react';
-import { later } from '../api/later.ts';
 import { useWide } from '../browser/media.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
-import { rowLinkLook } from './button.tsx';
+import { Button, rowLinkLook } from './button.tsx';
 import { useFittingColumns } from './fitting-columns.ts';
 import { Icon } from './icon.tsx';
 import { drawnMoney, type MoneyColumn } from './money-column.tsx';
 import { PathLink, isPlain } from './path-link.tsx';
 import { directionOf, pressed, sortedBy, type SortValue } from './sorting.ts';
 import { useVirtualRows, type VirtualRows } from './virtual-rows.ts';
-
-const LeftOut = later(
-  () => import('./left-out.tsx'),
-  ({ LeftOut: component }) => component,
-);
 
 export interface CellColumn<Row> {
   readonly id: string;
@@ -116,6 +111,7 @@ const rowsInPage = 25;
 function WideTable<Row>(all: DrawnProps<Row>): ReactNode {
   const { label, rows, rowKey, rowsKey, onFit } = all;
   const box = useRef<HTMLDivElement>(null);
+  const words = useWords(sharedWords);
   const [whole, setWhole] = useState(false);
   const wanted = whole ? all.columns.map(({ spare: _, ...column }) => column) : all.columns;
   const [columns, leftOut] = useFittingColumns<CellColumn<Row>>(box, wanted, rowsKey);
@@ -157,13 +153,13 @@ function WideTable<Row>(all: DrawnProps<Row>): ReactNode {
     </div>
   );
   // Where the page knows what has no room, it has a menu of the columns.
-  if (onFit !== undefined || (!whole && leftOut.length === 0)) return table;
+  if (onFit !== undefined || leftOut.length === 0) return table;
   return (
     <>
       {table}
-      <Suspense>
-        <LeftOut count={leftOut.length} onTurn={() => setWhole(!whole)} />
-      </Suspense>
+      <Button size="small" look="ghost" className="m-1.5" onClick={() => setWhole(true)}>
+        {words.table.allColumns}
+      </Button>
     </>
   );
 }

@@ -166,6 +166,7 @@ export default {
       not_a_zone: 'Unknown time zone.',
       mismatch: 'Doesn’t match.',
       taken: 'This name is taken.',
+      not_testable: 'This cannot be tested with a few tokens.',
       too_many: 'Too many.',
       before_from: 'The end must be after the start.',
       insufficient: 'The user’s available balance is too low.',
@@ -196,7 +197,6 @@ export default {
     asTable: 'Show as table',
     asChart: 'Show as chart',
     typeToConfirm: (what: string) => `Type ${what} to confirm`,
-    reason: 'Reason',
     calendar: 'Choose from the calendar',
   },
   table: {
@@ -207,9 +207,7 @@ export default {
     columns: 'Columns',
     csv: 'CSV',
     noRoom: 'no room',
-    more: (count: number) => `Show all columns (+${count})`,
-    fit: 'Show fewer columns',
-    empty: 'Nothing here yet.',
+    allColumns: 'Show all columns',
   },
   /** A text of the API, which is not translated. */
   original: '{message}',

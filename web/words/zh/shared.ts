@@ -162,6 +162,7 @@ export default {
       not_a_zone: '没有这个时区。',
       mismatch: '内容不一致。',
       taken: '此名称已被使用。',
+      not_testable: '这项能力无法用少量 token 测试。',
       too_many: '数量过多。',
       before_from: '结束时间必须晚于开始时间。',
       insufficient: '用户的可用余额不足。',
@@ -192,7 +193,6 @@ export default {
     asTable: '以表格查看',
     asChart: '以图表查看',
     typeToConfirm: (what) => `输入 ${what} 以确认`,
-    reason: '原因',
     calendar: '从日历中选择',
   },
   table: {
@@ -203,9 +203,7 @@ export default {
     columns: '列',
     csv: 'CSV',
     noRoom: '放不下',
-    more: (count) => `显示全部列（+${count}）`,
-    fit: '显示较少的列',
-    empty: '还没有内容。',
+    allColumns: '显示全部列',
   },
   original: '原文：{message}',
   change: {
