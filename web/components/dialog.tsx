@@ -26,8 +26,9 @@ interface DialogProps {
 }
 
 /**
- * Open while it is drawn. At most 560 px wide; a full sheet on a phone. Focus goes in, stays, and returns to the element
- * that opened it. Head and buttons stay in view. The buttons of a `Form` or `Foot` inside stand after those of `footer`.
+ * Open while it is drawn. At most 560 px wide; a full sheet on a phone. Focus goes in, stays, and
+ * returns to the element that opened it. Head and buttons stay in view. The buttons of a `Form` or
+ * `Foot` inside stand after those of `footer`.
  */
 export function Dialog({
   onClose,

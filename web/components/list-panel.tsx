@@ -38,7 +38,8 @@ export interface ListPanelProps<Row> {
 /**
  * The rows of `query` in a panel, which `children` draws, with skeleton, error and pager. The pager
  * turns the `after` of `search`. A list that is empty says so; one with more pages, that the server
- * has not looked through all records yet. If a filter of `noFilter` is on, it offers to clear the filter.
+ * has not looked through all records yet. If a filter of `noFilter` is on, it offers to clear the
+ * filter.
  */
 export function ListPanel<Row>({
   title,

@@ -44,7 +44,7 @@ export default {
       column: 'Select',
       pick: (name: string) => `Select ${name}`,
       count: (count: number) => (count === 1 ? '1 user selected' : `${count} users selected`),
-      clear: 'Clear',
+      clear: 'Clear selection',
       suspendTitle: (count: number) =>
         count === 1 ? 'Suspend 1 user?' : `Suspend ${count} users?`,
       restoreTitle: (count: number) =>
