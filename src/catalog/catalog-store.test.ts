@@ -244,12 +244,12 @@ forEachDatabase((_, openFresh) => {
       unchanged: ['film'],
       refused: [],
     };
-    expect(await importPrices(db, list, { dry: true, clock })).toEqual({
+    expect(await importPrices(db, list, { dry: true, clock })).toMatchObject({
       applied: false,
       ...effect,
     });
     expect((await loadCatalog(db, sealer)).version).toBe('1');
-    expect(await importPrices(db, list, { dry: false, clock })).toEqual({
+    expect(await importPrices(db, list, { dry: false, clock })).toMatchObject({
       applied: true,
       ...effect,
     });

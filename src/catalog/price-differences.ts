@@ -1,5 +1,5 @@
 import type { Nano } from '../base/money.ts';
-import { measures } from '../base/quantities.ts';
+import { type Measure, measures } from '../base/quantities.ts';
 import { decimalText } from './decimal.ts';
 import { pricePlaces } from './price-members.ts';
 import { minuteText, timesText } from './price-windows.ts';
@@ -14,6 +14,10 @@ export interface PriceDifference {
   readonly member: string;
   readonly from: string | undefined;
   readonly to: string | undefined;
+  /** What the amounts are for; undefined: factors, which have no unit. */
+  readonly measure: Measure | undefined;
+  /** A thousand times as high or as low, or more: probably written for another unit. */
+  readonly farOff: boolean;
   /** One decimal; undefined where one of the amounts is missing or the old one is 0. */
   readonly percent: number | undefined;
 }
@@ -30,6 +34,8 @@ export function priceDifferences(old: Price, now: Price): readonly PriceDifferen
         member,
         from: from && textOf(from),
         to: to && textOf(to),
+        measure: (to ?? from)?.measure,
+        farOff: isFarOff(from?.amount, to?.amount),
         percent: percentOf(from?.amount, to?.amount),
       },
     ];
@@ -38,7 +44,7 @@ export function priceDifferences(old: Price, now: Price): readonly PriceDifferen
 
 interface Amount {
   readonly amount: Nano | undefined;
-  readonly places: number;
+  readonly measure: Measure | undefined;
   /** Factors, and the times at which they hold. */
   readonly text?: string;
 }
@@ -49,16 +55,15 @@ function amounts(price: Price): ReadonlyMap<string, Amount> {
   for (const { suffix, rates } of [{ suffix: '', rates: price.rates }, ...tiers]) {
     for (const measure of measures) {
       const amount = rates[measure];
-      if (amount !== undefined) all.set(measure + suffix, { amount, places: pricePlaces(measure) });
+      if (amount !== undefined) all.set(measure + suffix, { amount, measure });
     }
   }
   const { by } = price;
   for (const [variant, amount] of Object.entries(by?.rates ?? {})) {
-    if (by !== undefined)
-      all.set(`${by.measure} by ${variant}`, { amount, places: pricePlaces(by.measure) });
+    if (by !== undefined) all.set(`${by.measure} by ${variant}`, { amount, measure: by.measure });
   }
   for (const [member, text] of termsIn(price))
-    all.set(member, { amount: undefined, places: 0, text });
+    all.set(member, { amount: undefined, measure: undefined, text });
   return all;
 }
 
@@ -103,9 +108,25 @@ function termsIn({
   ];
 }
 
-function textOf({ amount, places, text = '' }: Amount): string {
-  return amount === undefined ? text : decimalText(amount, places);
+function textOf({ amount, measure, text = '' }: Amount): string {
+  if (amount === undefined || measure === undefined) return text;
+  return decimalText(amount, pricePlaces(measure));
 }
+
+const farOffTimes = 1_000n;
+
+/** A price that becomes free, or ceases to be, is a decision and no mistake in the unit. */
+function isFarOff(from: Nano = 0n, to: Nano = 0n): boolean {
+  if (from === 0n || to === 0n) return false;
+  return to >= from * farOffTimes || from >= to * farOffTimes;
+}
+
+/** ¥0.1; the dearest voices cost a hundredth of it. */
+const nanoPerMillionCharactersMax = 100_000n * 1_000_000_000n;
+
+/** A new price for one character that was probably meant for a million of them. */
+export const isFarOffNew = ({ rates: { character = 0n } }: Price): boolean =>
+  character >= nanoPerMillionCharactersMax;
 
 function percentOf(from: Nano | undefined, to: Nano | undefined): number | undefined {
   if (from === undefined || to === undefined || from === 0n) return undefined;

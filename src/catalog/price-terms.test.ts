@@ -484,7 +484,7 @@ describe('a written price', () => {
   it('differs from another by its factors, too', () => {
     const of = (text: string): Price => price({ modes: { flex: { times: times(text) } } });
     expect(priceDifferences(of('1/2'), of('0.5'))).toEqual([]);
-    expect(priceDifferences(of('1/2'), of('3/5'))).toEqual([
+    expect(priceDifferences(of('1/2'), of('3/5'))).toMatchObject([
       { member: 'mode flex', from: '1/2', to: '3/5', percent: undefined },
     ]);
   });

@@ -66,7 +66,15 @@ export async function importPricesCommand(
     const { added: _, ...rest } = done;
     const report = {
       ...rest,
-      changed: done.changed.map(({ id, differences }) => ({ id, differences })),
+      changed: done.changed.map(({ id, differences }) => ({
+        id,
+        differences: differences.map(({ member, from, to, percent }) => ({
+          member,
+          from,
+          to,
+          percent,
+        })),
+      })),
     };
     print(options, { ...report, ...(without.length > 0 && { without }) }, [
       ...linesOf(file, done, options.dryRun === true),

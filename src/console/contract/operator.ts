@@ -1,6 +1,7 @@
 import type {
   RoleName,
   Instant,
+  PriceUnit,
   UnitPrice,
   Yuan,
   ModelKindName,
@@ -539,6 +540,8 @@ export interface ImportBody {
   readonly text: string;
   readonly dry_run: boolean;
   readonly reason?: string;
+  /** The operator has seen the prices that are `far_off`, and means them. */
+  readonly accept_far_off?: boolean;
 }
 
 /**
@@ -546,11 +549,19 @@ export interface ImportBody {
  * is refused.
  */
 export interface PriceImportReport {
-  readonly new: readonly { readonly model: string; readonly prices: readonly UnitPrice[] }[];
+  /** `far_off`: probably a mistake in the unit; it is published only if that is accepted. */
+  readonly new: readonly {
+    readonly model: string;
+    readonly prices: readonly UnitPrice[];
+    readonly far_off: boolean;
+  }[];
   readonly changed: readonly {
     readonly model: string;
     readonly changes: readonly {
       readonly class: string;
+      /** What `from` and `to` are for: one of it, or a million tokens. Null: they are no amounts. */
+      readonly unit: PriceUnit | null;
+      readonly far_off: boolean;
       readonly from: string | null;
       readonly to: string | null;
       readonly percent: number | null;

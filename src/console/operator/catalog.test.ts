@@ -399,6 +399,33 @@ forEachDatabase((_name, openFresh) => {
     ]);
   });
 
+  test('a price a thousand times the present one is published only where that is accepted', async () => {
+    const { post } = await startOperatorConsole(await openFresh({ migrations }), sold);
+    const text = 'id,kind,input,output,character\nalone,,1000,0.002,\nvoice,speech,,,100';
+    const wish = { text, reason: 'list of November' };
+    expect((await post('prices/import', { ...wish, dry_run: true })).json).toMatchObject({
+      new: [{ model: 'voice', far_off: true }],
+      changed: [
+        {
+          changes: [
+            { class: 'input', unit: 'token', to: '1000', far_off: true },
+            { class: 'output', to: '0.002', far_off: false },
+          ],
+        },
+      ],
+    });
+    const refused = await post('prices/import', { ...wish, dry_run: false });
+    expect(refused.json.error.fields).toHaveProperty('accept_far_off');
+    const unchanged = await post('prices/import', { ...wish, dry_run: true });
+    expect(unchanged.json.new, 'nothing was published').toHaveLength(1);
+    const accepted = { ...wish, dry_run: false, accept_far_off: true };
+    expect((await post('prices/import', accepted)).json.published).toBe(true);
+    const voice = 'id,character\nvoice,0.0001';
+    expect((await post('prices/import', { text: voice, dry_run: true })).json).toMatchObject({
+      changed: [{ changes: [{ unit: 'character', from: '100', to: '0.0001', far_off: true }] }],
+    });
+  });
+
   test('a wrong header of a price list is refused in line 1, once, also above empty cells', async () => {
     const { post } = await startOperatorConsole(await openFresh({ migrations }), sold);
     const refusedOf = async (text: string) => {

@@ -10,6 +10,7 @@ import {
 } from '../../catalog/editing.ts';
 import { importing, type PriceImport, readPriceList } from '../../catalog/import-prices.ts';
 import type { Price } from '../../catalog/price.ts';
+import { isFarOffNew } from '../../catalog/price-differences.ts';
 import { latestIfSame, priceVersions, publishPrice } from '../../catalog/price-versions.ts';
 import {
   readStoredCatalog,
@@ -32,7 +33,7 @@ import { pricePreview } from './price-preview.ts';
 import { type PriceTable, problemsOfTable, readPriceTable } from './price-table.ts';
 import { auditedPrice } from './audited-price.ts';
 import { type OperatorContext, byOperator, throwWrong } from './context.ts';
-import { isSimpleTier, wholePpm, allPricesOf, pricesOf } from '../prices.ts';
+import { isSimpleTier, wholePpm, allPricesOf, pricesOf, unitOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
@@ -51,6 +52,7 @@ const imported = z.strictObject({
   text: z.string(),
   dry_run: z.boolean(),
   reason: reason.optional(),
+  accept_far_off: z.boolean().optional(),
 });
 const listBytesMax = 4 * 1024 * 1024;
 
@@ -240,6 +242,11 @@ async function importList(
       { source: 'import', actor: user.id, reason: why, at },
       brings,
     );
+    const isOff =
+      taken.added.some(({ price }) => isFarOffNew(price)) ||
+      taken.changed.some(({ differences }) => differences.some(({ farOff }) => farOff));
+    if (taken.applied && isOff && input.accept_far_off !== true)
+      return throwProblem('invalid', { fields: { accept_far_off: 'required' } });
     const facts = {
       models: taken.changed.map(({ id }) => id),
       added: taken.added.map(({ id }) => id),
@@ -268,11 +275,17 @@ function reported(
 ): PriceImportReport {
   const lines = text.split('\n');
   return {
-    new: added.map(({ id, price }) => ({ model: id, prices: pricesOf(price, wholePpm) })),
+    new: added.map(({ id, price }) => ({
+      model: id,
+      prices: pricesOf(price, wholePpm),
+      far_off: isFarOffNew(price),
+    })),
     changed: changed.map(({ id, differences }) => ({
       model: id,
-      changes: differences.map(({ member, from, to, percent }) => ({
+      changes: differences.map(({ member, measure, from, to, percent, farOff }) => ({
         class: member,
+        unit: measure === undefined ? null : unitOf(measure),
+        far_off: farOff,
         from: from ?? null,
         to: to ?? null,
         percent: percent ?? null,

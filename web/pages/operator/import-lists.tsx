@@ -80,7 +80,7 @@ function Refused({ report: { refused } }: ReportProps): ReactNode {
 
 function Changed({ report: { changed } }: ReportProps): ReactNode {
   const { classes } = useWords(modelsWords);
-  const { editor } = useWords(priceWords);
+  const { editor, import: words } = useWords(priceWords);
   const named = (member: string) => {
     const [of = '', ...rest] = member.split(' ');
     return [classes[of as PriceClass] ?? of, ...rest].join(' ');
@@ -100,10 +100,20 @@ function Changed({ report: { changed } }: ReportProps): ReactNode {
             {model}
           </PathLink>
           <ul className="flex flex-col gap-0.5">
-            {changes.map(({ class: member, from, to, percent }) => (
+            {changes.map(({ class: member, unit, far_off: off, from, to, percent }) => (
               <li key={member} className="flex flex-wrap justify-between gap-x-3">
-                <span className="text-muted">{named(member)}</span>
+                <span className="text-muted">
+                  {named(member)}{' '}
+                  {unit !== null && <span className="text-caption">¥ / {words.units[unit]}</span>}
+                </span>
                 <span className="figures">
+                  {off && (
+                    <span className="mr-2">
+                      <Badge tone="bad" icon="warning">
+                        {words.looksWrong}
+                      </Badge>
+                    </span>
+                  )}
                   {editor.change(price(from), to === null ? editor.goes : price(to))}
                   {percent !== null && (
                     <span className={percent > 0 ? 'ml-2 text-warn' : 'ml-2 text-good'}>
@@ -122,19 +132,28 @@ function Changed({ report: { changed } }: ReportProps): ReactNode {
 
 function New({ report }: ReportProps): ReactNode {
   const nameOf = useLineName();
+  const { per, pricePer } = useWords(modelsWords);
+  const { import: words } = useWords(priceWords);
   return (
     <ul className="flex flex-col divide-y divide-line text-table">
-      {report.new.map(({ model, prices }) => (
+      {report.new.map(({ model, prices, far_off: off }) => (
         <li
           key={model}
           className="flex flex-wrap justify-between gap-x-4 gap-y-1 py-2 first:pt-0 last:pb-0"
         >
           <span className="font-medium wrap-anywhere">{model}</span>
           <span className="flex flex-wrap gap-x-4">
+            {off && (
+              <Badge tone="bad" icon="warning">
+                {words.looksWrong}
+              </Badge>
+            )}
             {prices.map((price) => (
               <span key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}>
                 <span className="text-muted">{nameOf(price)}</span>{' '}
-                <span className="figures">{priceText(price.amount)}</span>
+                <span className="figures">
+                  {pricePer(priceText(price.amount), per[price.unit])}
+                </span>
               </span>
             ))}
           </span>

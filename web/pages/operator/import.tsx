@@ -8,10 +8,10 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { DocsLink } from '../../components/docs-link.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Button } from '../../components/button.tsx';
-import { Field, Textarea } from '../../components/field.tsx';
+import { Checkbox, Field, Textarea } from '../../components/field.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { priceWords } from '../../words/families.ts';
+import { operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ImportLists } from './import-lists.tsx';
 import { refreshModels } from './model-parts.ts';
@@ -23,9 +23,10 @@ my-model,2,0.2,3`;
 const columnsOf = {
   id: ['id'],
   tokens: ['input', 'cached_input', 'output'],
-  pieces: ['image', 'second', 'character', 'request'],
+  pieces: ['image', 'second', 'request'],
+  character: ['character'],
 } as const;
-const contents = ['id', 'tokens', 'pieces'] as const;
+const contents = ['id', 'tokens', 'pieces', 'character'] as const;
 
 /** Compares a price list first; then all of it is published, or nothing. */
 export function ImportPage(): ReactNode {
@@ -158,13 +159,18 @@ interface PublishProps {
 
 function Publish({ report, text, onDone }: PublishProps): ReactNode {
   const { import: words } = useWords(priceWords);
+  const { comma } = useWords(operatorWords);
   const toast = useToast();
   const errorText = useErrorText();
   const [reason, setReason] = useState('');
   const [wrong, setWrong] = useState(false);
+  const [accepted, setAccepted] = useState(false);
+  const farOff = farOffIn(report);
+  const isAccepted = farOff.length === 0 || accepted;
   const count = report.new.length + report.changed.length;
   const publish = useMutation({
-    mutationFn: () => take({ text, dry_run: false, reason: reason.trim() }),
+    mutationFn: () =>
+      take({ text, dry_run: false, reason: reason.trim(), accept_far_off: accepted }),
     onSuccess: async ({ published }) => {
       if (!published) return;
       toast({ tone: 'done', text: words.published(count) });
@@ -176,14 +182,36 @@ function Publish({ report, text, onDone }: PublishProps): ReactNode {
   if (report.refused.length > 0) return <Banner tone="bad">{words.refusedAll}</Banner>;
   if (count === 0) return <Banner tone="good">{words.nothing}</Banner>;
   const submit = () => {
-    setWrong(reason.trim() === '');
-    if (reason.trim() !== '') publish.mutate();
+    const isWrong = reason.trim() === '' || !isAccepted;
+    setWrong(isWrong);
+    if (!isWrong) publish.mutate();
   };
   return (
     <Panel>
       <div className="flex flex-col gap-3">
         <p>{words.dry}</p>
-        <ReasonField value={reason} onChange={setReason} error={wrong ? 'required' : undefined} />
+        {farOff.length > 0 && (
+          <Banner tone="bad">
+            <p className="wrap-anywhere">{words.farOff(farOff.join(comma))}</p>
+            <Checkbox
+              className="mt-1"
+              checked={accepted}
+              onChange={({ target }) => setAccepted(target.checked)}
+            >
+              {words.farOffAccept}
+            </Checkbox>
+            {wrong && !isAccepted && (
+              <p role="alert" className="font-medium text-bad">
+                {words.farOffRequired}
+              </p>
+            )}
+          </Banner>
+        )}
+        <ReasonField
+          value={reason}
+          onChange={setReason}
+          error={wrong && reason.trim() === '' ? 'required' : undefined}
+        />
         <FormProblem error={publish.error} />
         <div className="flex justify-end">
           <Button look="primary" busy={publish.isPending} onClick={submit}>
@@ -194,3 +222,11 @@ function Publish({ report, text, onDone }: PublishProps): ReactNode {
     </Panel>
   );
 }
+
+/** The models with a price that was probably written for another unit. */
+const farOffIn = (report: PriceImportReport): readonly string[] => [
+  ...report.new.filter(({ far_off: off }) => off).map(({ model }) => model),
+  ...report.changed
+    .filter(({ changes }) => changes.some(({ far_off: off }) => off))
+    .map(({ model }) => model),
+];

@@ -148,7 +148,8 @@ export default {
     columnsOf: {
       id: 'the model, in the first column',
       tokens: '¥ per million tokens',
-      pieces: '¥ per image, second, character or request',
+      pieces: '¥ per image, second or request',
+      character: '¥ per single character, not per million: speech at ¥100 per million is 0.0001',
     },
     sample: 'Example',
     reference: 'All columns: the members of a price',
@@ -156,6 +157,21 @@ export default {
     publish: 'Publish all',
     lists: { new: 'New', changed: 'Changed', unchanged: 'Unchanged', refused: 'Refused' },
     refusedLine: (line: number) => `line ${line}`,
+    /** Units of the amounts in a list, where a character is one. */
+    units: {
+      token: 'million tokens',
+      image: 'image',
+      megapixel: 'megapixel',
+      second: 'second',
+      character: 'character',
+      request: 'request',
+      call: 'call',
+    },
+    farOff: (models: string) =>
+      `These models have prices that look wrong: ${models}. A price becomes at least 1,000 times as high or as low, or a single character costs ¥0.10 or more. Check the unit of each.`,
+    farOffAccept: 'These prices are right; publish them',
+    farOffRequired: 'Confirm the prices that look wrong, or correct the list.',
+    looksWrong: 'Check the unit',
     dry: 'Nothing has changed yet. All prices are published together, or none.',
     refusedAll: 'Correct the refused lines before you publish.',
     nothing: 'The list matches the current prices.',
