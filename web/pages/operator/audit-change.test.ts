@@ -38,6 +38,20 @@ test('factors are no amounts, and other members of a channel stay as they are wr
     expect(written).toEqual(['weight', '1', '3']);
 });
 
+test('what changed of a user or a key is told in words; what a user wrote stays', () => {
+  expect(told('user.role', 'role', 'user', 'operator')).toEqual([
+    ['Role', 'User', 'Operator'],
+    ['角色', '用户', '管理员'],
+  ]);
+  expect(told('key.update', 'status', 'active', 'disabled')[1]).toEqual(['状态', '正常', '已停用']);
+  expect(told('user.create', 'name', null, 'operator')[1]).toEqual(['名称', null, 'operator']);
+  expect(told('user.credit', 'transfer', null, 'grant_1')[0]).toEqual([
+    'Transfer',
+    null,
+    'grant_1',
+  ]);
+});
+
 test('a model’s price lines, and amounts of users, have their sign and their name', () => {
   expect(told('price.publish', 'input', '1', '2')).toEqual([
     ['Input', '¥1.00', '¥2.00'],

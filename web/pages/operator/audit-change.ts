@@ -8,9 +8,9 @@ import { useWords } from '../../words/family.ts';
 type Change = AuditEntry['changes'][number];
 type Action = Pick<AuditEntry, 'action'>;
 type LineWords = Pick<typeof modelsEn, 'classes' | 'variantLine' | 'aboveLine'>;
-type AuditWords = Pick<typeof booksEn.audit, 'members' | 'costLine'>;
+type AuditWords = Pick<typeof booksEn.audit, 'members' | 'costLine' | 'fields' | 'values'>;
 
-/** Money of an entry with its sign and its name; what else changed stays as it was written. */
+/** Money of an entry with its sign and its name, and what changed of users and keys in words. */
 export function useChangeInWords(entry: Action): (change: Change) => Change {
   const { audit } = useWords(bookWords);
   const lines = useWords(modelsWords);
@@ -19,6 +19,9 @@ export function useChangeInWords(entry: Action): (change: Change) => Change {
 
 /** `costs of gpt-4: input`: a line of the vendor's price of a model. */
 const costLine = /^costs of (.+): (.+)$/;
+
+/** Members whose values are a few words of ours. */
+const named = ['role', 'state', 'status', 'provider'];
 
 export function changeInWords(
   { action }: Action,
@@ -29,6 +32,15 @@ export function changeInWords(
   const inYuan = (name: string) => ({ member: name, before: yuan(before), after: yuan(after) });
   const name = audit.members[member];
   if (name !== undefined) return inYuan(name);
+  if (/^(?:user|key|identity)\./.test(action)) {
+    const inWords = (value: string | null) =>
+      value !== null && named.includes(member) ? (audit.values[value] ?? value) : value;
+    return {
+      member: audit.fields[member] ?? member,
+      before: inWords(before),
+      after: inWords(after),
+    };
+  }
   const [, model, cost = ''] = costLine.exec(member) ?? [];
   if (action.startsWith('channel.') && model !== undefined) {
     const line = lineName(cost, words);
