@@ -1,3 +1,4 @@
+import { clsx } from 'clsx';
 import { useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { AuditEntry, Page as PageOf } from '../../../src/console/contract.ts';
@@ -21,7 +22,7 @@ import { movedIn, useChangeInWords } from './audit-change.ts';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
-import { UserName, userPath } from './user-name.tsx';
+import { UserInLine, UserName, userPath } from './user-name.tsx';
 
 /** The filter of the audit page. */
 export const noFilter = { actor: '', action: '', target: '', account: '', from: '', to: '' };
@@ -107,8 +108,9 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
         detail: (
           <>
             <Time at={entry.at} />
-            <Actor entry={entry} />
+            <Actor entry={entry} inLine />
             <span className="wrap-anywhere">
+              {words.targets[entry.target.kind] ?? entry.target.kind}{' '}
               {targetName(entry.target, language)}
               {usersKinds.includes(entry.target.kind) && ` ${userMark(entry.target.id)}`}
             </span>
@@ -120,14 +122,21 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
   );
 }
 
-function Actor({ entry: { actor } }: { readonly entry: AuditEntry }): ReactNode {
+interface PartProps {
+  readonly entry: AuditEntry;
+  /** A user is one line. */
+  readonly inLine?: boolean;
+}
+
+function Actor({ entry: { actor }, inLine = false }: PartProps): ReactNode {
   const { audit: words } = useWords(bookWords);
+  const User = inLine ? UserInLine : UserName;
   const kind = words.kinds[actor.kind];
   if (actor.id === null) return <span className="text-muted">{kind}</span>;
   return (
-    <span className="flex max-w-48 items-baseline gap-1">
-      <UserName user={{ id: actor.id, name: actor.name }} link />
-      <span className="text-muted">{kind}</span>
+    <span className={clsx('flex items-baseline gap-1', !inLine && 'max-w-48')}>
+      <span className="shrink-0 text-muted">{kind}</span>
+      <User user={{ id: actor.id, name: actor.name }} link />
     </span>
   );
 }
@@ -152,16 +161,17 @@ function targetName({ kind, id, name, title }: AuditEntry['target'], language: L
   return title?.[language] ?? name ?? (id === kind ? '' : id);
 }
 
-function Target({ entry }: { readonly entry: AuditEntry }): ReactNode {
+function Target({ entry, inLine = false }: PartProps): ReactNode {
   const { audit: words } = useWords(bookWords);
+  const User = inLine ? UserInLine : UserName;
   const { target } = entry;
   const path = pathOf(entry);
   const name = targetName(target, useLanguage());
   if (usersKinds.includes(target.kind))
     return (
-      <span className="flex max-w-56 items-baseline gap-1 xl:max-w-72">
+      <span className={clsx('flex items-baseline gap-1', !inLine && 'max-w-56 xl:max-w-72')}>
         <span className="shrink-0 text-muted">{words.targets[target.kind]}</span>
-        <UserName user={target} link />
+        <User user={target} link />
       </span>
     );
   return (
@@ -187,17 +197,17 @@ function EntryDrawer({ entry, ...drawer }: EntryDrawerProps): ReactNode {
             <Time at={entry.at} />
           </Fact>
           <Fact name={words.columns.actor}>
-            <Actor entry={entry} />
+            <Actor entry={entry} inLine />
           </Fact>
           <Fact name={words.columns.action}>
             <span className="font-mono text-caption">{entry.action}</span>
           </Fact>
           <Fact name={words.columns.target}>
-            <Target entry={entry} />
+            <Target entry={entry} inLine />
           </Fact>
           {entry.account !== null && (
             <Fact name={words.columns.account}>
-              <UserName user={entry.account} link />
+              <UserInLine user={entry.account} link />
             </Fact>
           )}
           <Fact name={words.columns.reason}>{entry.reason ?? '—'}</Fact>

@@ -32,7 +32,7 @@ import { bodyAgain, EditModel } from './model-form.tsx';
 import { operatorModelAddress, refreshModels, useChannelName } from './model-parts.ts';
 import { FromFile, useAct } from './parts.tsx';
 import { PriceEditor } from './price-editor.tsx';
-import { UserName } from './user-name.tsx';
+import { UserInLine } from './user-name.tsx';
 
 export const ahead = ({ params: { _splat: id = '' } }: Visit) => {
   const address = operatorModelAddress(id);
@@ -204,7 +204,7 @@ function History({
               </span>
               <span className="ml-auto text-muted">
                 {words.actors[by.actor] ?? (
-                  <UserName user={{ id: by.actor, name: by.actor_name }} link />
+                  <UserInLine user={{ id: by.actor, name: by.actor_name }} link />
                 )}
               </span>
             </div>

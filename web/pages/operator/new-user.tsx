@@ -78,7 +78,7 @@ export function InviteAgain({
   readonly user: UserView;
   readonly onClose: () => void;
 }): ReactNode {
-  const { users: words } = useWords(peopleWords);
+  const { users: words, user: acts } = useWords(peopleWords);
   const invite = useMutation({
     mutationFn: () => send<Invitation>('POST', `operator/users/${pathName(user.id)}/link`),
     onSuccess: () => void refresh('operator/users'),
@@ -89,7 +89,7 @@ export function InviteAgain({
     <Dialog
       onClose={onClose}
       title={words.create.inviteTitle(user.name)}
-      description={userMark(user.id, user.email)}
+      description={`${acts.id} ${userMark(user.id, user.email)}`}
     >
       <Form
         saving={invite}
@@ -108,7 +108,8 @@ function InvitationDialog({
   readonly invitation: Invitation;
   readonly onClose: () => void;
 }): ReactNode {
-  const { create: words } = useWords(peopleWords).users;
+  const { users, user: acts } = useWords(peopleWords);
+  const words = users.create;
   const { actions } = useWords(sharedWords);
   const zone = useZone();
   const link = new URL(path, location.origin).href;
@@ -117,7 +118,7 @@ function InvitationDialog({
       locked
       onClose={onClose}
       title={words.linkTitle(user.name)}
-      description={userMark(user.id, user.email)}
+      description={`${acts.id} ${userMark(user.id, user.email)}`}
       footer={
         <>
           <Button onClick={onClose}>{actions.close}</Button>

@@ -18,7 +18,7 @@ import { useWords } from '../../words/family.ts';
 import { leftOf, OrderBadge, orderAddress, refreshOrders, TimeLeft } from './order-parts.tsx';
 import { RefundDialog } from './order-refund.tsx';
 import { useAct } from './parts.tsx';
-import { UserName } from './user-name.tsx';
+import { UserInLine } from './user-name.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 interface OrderDrawerProps {
@@ -53,7 +53,7 @@ function Detail({ order }: { readonly order: OperatorOrder }): ReactNode {
           <Money amount={order.amount} as="balance" />
         </Fact>
         <Fact name={columns.user}>
-          <UserName user={order.user} link />
+          <UserInLine user={order.user} link />
         </Fact>
         <Fact name={columns.wallet}>{wallet(order.wallet)}</Fact>
         <Fact name={columns.id}>

@@ -20,7 +20,7 @@ import { HttpStatus, Reason } from '../request-parts.tsx';
 import { Timeline } from '../request-timeline.tsx';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
-import { UserName, userPath } from './user-name.tsx';
+import { UserInLine, userPath } from './user-name.tsx';
 
 const address = (id: string): string => `operator/requests/${encodeURIComponent(id)}`;
 
@@ -184,7 +184,7 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
         <Time at={request.at} />
       </Fact>
       <Fact name={words.columns.user}>
-        <UserName user={user} link />
+        <UserInLine user={user} link />
       </Fact>
       <Fact name={columns.key}>
         {request.key_name}

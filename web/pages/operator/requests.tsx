@@ -14,13 +14,12 @@ import { type Column, Table } from '../../components/table.tsx';
 import { Time, useZone, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
-import { userMark } from '../../format/user-mark.ts';
 import { operatorRequestWords, requestWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { codeOf } from '../error-code.tsx';
 import { HttpStatus, KeptFrom, useRequestColumns } from '../request-parts.tsx';
 import { Period, periodOf, useFailedFields } from '../usage-filter.tsx';
-import { UserName } from './user-name.tsx';
+import { UserInLine, UserName } from './user-name.tsx';
 
 const noFilter = { user: '', key: '', model: '', channel: '', http: '', code: '', id: '' };
 /** `all`: also the requests that were answered. `live`: the list fetches itself again. */
@@ -123,9 +122,7 @@ function RequestTable({
         detail: (
           <>
             <Time at={request.at} />
-            <span className="max-w-48 truncate">
-              {request.user.name} {userMark(request.user.id)}
-            </span>
+            <UserInLine user={request.user} />
             {codeOf(request) !== null && <span className="font-mono">{codeOf(request)}</span>}
             {request.channel !== null && (
               <span className="max-w-32 truncate">{request.channel}</span>

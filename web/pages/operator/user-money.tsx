@@ -47,7 +47,7 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
     <Dialog
       onClose={onClose}
       title={kind === 'credit' ? words.creditTitle(user.name) : words.debitTitle(user.name)}
-      description={userMark(user.id, user.email)}
+      description={`${words.id} ${userMark(user.id, user.email)}`}
     >
       <MoneyForm user={user} kind={kind} saving={give} onSubmit={give.mutate} onCancel={onClose} />
     </Dialog>

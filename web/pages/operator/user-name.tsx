@@ -12,7 +12,7 @@ interface UserNameProps {
     readonly email?: string | null;
   };
   /** Leads to the user's page. */
-  readonly link?: boolean;
+  readonly link?: boolean | undefined;
   readonly className?: string;
 }
 
@@ -20,23 +20,32 @@ interface UserNameProps {
  * A user wherever operators meet one: the name, and below it what tells the user from others of the
  * same name, so that an operator suspends, credits or debits the right one.
  */
-export function UserName({
-  user,
-  link = false,
-  className = 'max-w-full',
-}: UserNameProps): ReactNode {
-  const { id, name, email } = user;
-  const text = name ?? id;
+export function UserName({ user, link, className = 'max-w-full' }: UserNameProps): ReactNode {
   return (
-    <span className={clsx('inline-block min-w-0 align-middle leading-tight', className)}>
+    <span className={clsx('my-1 inline-block min-w-0 align-middle leading-tight', className)}>
       <span className="block truncate">
-        {link ? <PathLink path={userPath(id)}>{text}</PathLink> : text}
+        <Name user={user} link={link} />
       </span>
       <span className="block truncate text-caption leading-tight font-normal text-muted">
-        {userMark(id, email)}
+        {userMark(user.id, user.email)}
       </span>
     </span>
   );
+}
+
+/** The same in one line: among the facts of a record, and on a phone's card. */
+export function UserInLine({ user, link }: Omit<UserNameProps, 'className'>): ReactNode {
+  return (
+    <span className="min-w-0 wrap-anywhere">
+      <Name user={user} link={link} />{' '}
+      <span className="text-caption text-muted">{userMark(user.id, user.email)}</span>
+    </span>
+  );
+}
+
+function Name({ user: { id, name }, link = false }: UserNameProps): ReactNode {
+  const text = name ?? id;
+  return link ? <PathLink path={userPath(id)}>{text}</PathLink> : text;
 }
 
 export const userPath = (id: string): string => `/operator/users/${pathName(id)}`;

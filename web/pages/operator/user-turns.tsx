@@ -44,7 +44,11 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
     },
   });
   return (
-    <Dialog onClose={onClose} title={text.title} description={userMark(user.id, user.email)}>
+    <Dialog
+      onClose={onClose}
+      title={text.title}
+      description={`${words.id} ${userMark(user.id, user.email)}`}
+    >
       <Form
         mistakes={{ ...(reason.trim() === '' && { reason: 'required' }) }}
         saving={act}
