@@ -1,6 +1,6 @@
 export default {
   title: 'Settings',
-  profile: { title: 'Profile', name: 'Name', since: 'Account since', id: 'Account ID' },
+  profile: { title: 'Profile', name: 'Name', since: 'Account since', id: 'User ID' },
   look: {
     title: 'Language and appearance',
     language: 'Language',

@@ -2,7 +2,7 @@ import type en from '../en/settings.ts';
 
 export default {
   title: '设置',
-  profile: { title: '个人资料', name: '名称', since: '账户创建于', id: '账户 ID' },
+  profile: { title: '个人资料', name: '名称', since: '账户创建于', id: '用户 ID' },
   look: { title: '语言与外观', language: '语言', theme: '主题', here: '仅对当前浏览器生效。' },
   account: {
     title: '账户',
