@@ -6,7 +6,6 @@ import { type KeyboardEvent, type ReactNode, useDeferredValue, useId, useState }
 import type { Found, List } from '../../src/console/contract.ts';
 import { data, useMe } from '../api/data.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
-import { userMark } from '../format/user-mark.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { operatorDestinations, userDestinations } from './navigation.ts';
@@ -189,10 +188,10 @@ function useChoices(typed: string): Choice[] {
   );
   return [
     ...matching,
-    ...records.map(({ kind, id, title, detail, path }) => ({
+    ...records.map(({ kind, title, detail, path }) => ({
       path,
       label: title,
-      detail: kind === 'user' ? userMark(id, detail) : (detail ?? palette.kinds[kind]),
+      detail: detail ?? palette.kinds[kind],
       icon: icons[kind],
       section: palette.found,
     })),

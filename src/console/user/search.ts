@@ -141,6 +141,7 @@ const userFound = ({ user: { id, name, email } }: UserOverview): Found => ({
   kind: 'user',
   id,
   title: name,
-  detail: email ?? null,
+  // Two users may have one name; the list of users shows the same.
+  detail: [`…${id.slice(-6)}`, ...(email === undefined ? [] : [email])].join(' · '),
   path: `/operator/users/${id}`,
 });

@@ -14,7 +14,7 @@ import { PathLink } from '../../components/path-link.tsx';
 import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
-import { userMark } from '../../format/user-mark.ts';
+import { userMark } from './user-mark.ts';
 import { bookWords } from '../../words/families.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
 import { useWords } from '../../words/family.ts';
@@ -134,7 +134,7 @@ function Actor({ entry: { actor }, inLine = false }: PartProps): ReactNode {
   const kind = words.kinds[actor.kind];
   if (actor.id === null) return <span className="text-muted">{kind}</span>;
   return (
-    <span className={clsx('flex items-baseline gap-1', !inLine && 'max-w-48')}>
+    <span className={clsx('flex items-baseline gap-1', !inLine && 'max-w-40 xl:max-w-48')}>
       <span className="shrink-0 text-muted">{kind}</span>
       <User user={{ id: actor.id, name: actor.name }} link />
     </span>
@@ -169,13 +169,13 @@ function Target({ entry, inLine = false }: PartProps): ReactNode {
   const name = targetName(target, useLanguage());
   if (usersKinds.includes(target.kind))
     return (
-      <span className={clsx('flex items-baseline gap-1', !inLine && 'max-w-56 xl:max-w-72')}>
+      <span className={clsx('flex items-baseline gap-1', !inLine && 'max-w-48 xl:max-w-72')}>
         <span className="shrink-0 text-muted">{words.targets[target.kind]}</span>
         <User user={target} link />
       </span>
     );
   return (
-    <span className="inline-block max-w-56 truncate align-bottom xl:max-w-72">
+    <span className="inline-block max-w-48 truncate align-bottom xl:max-w-72">
       <span className="text-muted">{words.targets[target.kind] ?? target.kind}</span>{' '}
       {path === undefined ? name : <PathLink path={path}>{name}</PathLink>}
     </span>

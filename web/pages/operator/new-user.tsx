@@ -9,7 +9,7 @@ import { Field, Select, TextInput } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { useZone } from '../../components/time.tsx';
 import { formatTime } from '../../format/time.ts';
-import { userMark } from '../../format/user-mark.ts';
+import { userMark } from './user-mark.ts';
 import { peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { pathName, refresh } from './parts.tsx';

@@ -14,7 +14,7 @@ import { Form, type Saving } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { amountError } from '../../format/amount.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
-import { userMark } from '../../format/user-mark.ts';
+import { userMark } from './user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { leftOf, orderAddress, refreshOrders } from './order-parts.tsx';

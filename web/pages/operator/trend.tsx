@@ -18,7 +18,7 @@ import { Unbroken } from '../../components/unbroken.tsx';
 import { axisCount, formatCount, formatShare, oneDecimal } from '../../format/count.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { formatClock, formatDay } from '../../format/time.ts';
-import { userMark } from '../../format/user-mark.ts';
+import { userMark } from './user-mark.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useSentenceGap } from '../../words/language.ts';

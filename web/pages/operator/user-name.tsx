@@ -1,7 +1,7 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { PathLink } from '../../components/path-link.tsx';
-import { userMark } from '../../format/user-mark.ts';
+import { userMark } from './user-mark.ts';
 import { pathName } from './parts.tsx';
 
 interface UserNameProps {

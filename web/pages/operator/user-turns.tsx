@@ -5,7 +5,7 @@ import { send } from '../../api/client.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { userMark } from '../../format/user-mark.ts';
+import { userMark } from './user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ReasonField, refresh } from './parts.tsx';
