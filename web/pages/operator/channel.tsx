@@ -68,7 +68,6 @@ export function ChannelPage(): ReactNode {
             {words.menu.test}
           </Button>
           <ChannelMenu
-           
             channel={view}
             onTurn={turn}
             onCopy={() =>
