@@ -152,7 +152,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
       'id,input,cached_input,output\ndeepseek-chat,2,0.2,3\nglm-4.7,2,0.4,8\nqwen-plus,cheap,0.1,2\n',
     );
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.getByText('Correct the refused lines before you publish.').waitFor();
+    await page.getByText('Correct the refused lines, then choose “Compare” again.').waitFor();
     await page.getByText("must be a decimal number, not 'cheap'", { exact: true }).waitFor();
     await list.fill('id,input,cached_input,output\ndeepseek-chat,2,0.2,3\nglm-4.7,2,0.4,8\n');
     await page.getByRole('button', { name: 'Compare' }).click();

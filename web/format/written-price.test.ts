@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { atMultiplier, emptyLine, linesOf, shortest, writtenPrices } from './written-price.ts';
+import type { PriceClass } from '../../src/console/contract.ts';
+import {
+  atMultiplier,
+  chargedAs,
+  emptyLine,
+  linesOf,
+  shortest,
+  writtenPrices,
+} from './written-price.ts';
 
 test('what is shown is written back as the configuration writes it', () => {
   const lines = linesOf([
@@ -12,6 +20,14 @@ test('what is shown is written back as the configuration writes it', () => {
     output: '10',
     tiers: [{ above_input_tokens: 200_000, input: '5' }],
   });
+});
+
+test('without a line of their own, tokens are charged as the plain ones of their side', () => {
+  const line = (of: PriceClass, amount = '1') => ({ ...emptyLine(of), amount });
+  const kept = [line('input'), line('output', '')];
+  expect(chargedAs(line('cached_input'), kept)).toBe('input');
+  expect(chargedAs(line('reasoning'), kept)).toBeUndefined();
+  expect(chargedAs(line('request'), kept)).toBeUndefined();
 });
 
 test('variants stand below `by`, and empty lines nowhere', () => {

@@ -6,6 +6,28 @@ export interface PriceLine
   readonly amount: string;
 }
 
+const sides: Partial<Record<PriceClass, 'input' | 'output'>> = {
+  cached_input: 'input',
+  cache_write_5m: 'input',
+  cache_write_1h: 'input',
+  audio_input: 'input',
+  image_input: 'input',
+  reasoning: 'output',
+  audio_output: 'output',
+  image_output: 'output',
+};
+
+/** What users pay for tokens of a line that is taken out of `lines`: the gateway's own rule. */
+export function chargedAs(
+  line: PriceLine,
+  lines: readonly PriceLine[],
+): 'input' | 'output' | undefined {
+  const side = sides[line.class];
+  if (side === undefined) return undefined;
+  const key = lineKey({ ...line, class: side });
+  return lines.some((each) => each.amount !== '' && lineKey(each) === key) ? side : undefined;
+}
+
 const pieces: ReadonlySet<PriceClass> = new Set(['image', 'megapixel', 'second', 'request']);
 
 /** A line of that class, in the unit in which it is sold. */

@@ -62,7 +62,7 @@ export function ImportPage(): ReactNode {
           <div className="flex flex-wrap gap-2">
             <FileButton onText={change} />
             <Button
-              look={compare.data === undefined ? 'primary' : 'secondary'}
+              look={compare.data?.refused.length === 0 ? 'secondary' : 'primary'}
               busy={compare.isPending}
               onClick={() => text.trim() !== '' && compare.mutate(text)}
             >

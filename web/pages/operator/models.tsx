@@ -263,7 +263,7 @@ function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
   return <span className="figures">{prices.map((price) => priceText(price)).join(' · ')}</span>;
 }
 
-/** Only for a model that is not in order. */
+/** Badges only for what is not in order; a cell left blank would read as unknown. */
 export function ModelBadge({ model }: { readonly model: OperatorModel }): ReactNode {
   const { models: words } = useWords(priceWords);
   const { active, shutdown_date: ends } = model;
@@ -274,11 +274,10 @@ export function ModelBadge({ model }: { readonly model: OperatorModel }): ReactN
         {words.unserved}
       </Badge>
     );
+  if (ends === null) return <span className="text-muted">{words.states.active}</span>;
   return (
-    ends !== null && (
-      <Badge icon="clock" tone="warn">
-        {words.retiring(ends)}
-      </Badge>
-    )
+    <Badge icon="clock" tone="warn">
+      {words.retiring(ends)}
+    </Badge>
   );
 }

@@ -24,6 +24,7 @@ import { longestFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { instantOf, isClock } from '../../format/day.ts';
 import {
+  chargedAs,
   emptyLine,
   lineKey,
   linesOf,
@@ -197,6 +198,7 @@ function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNod
   const { editor: words } = useWords(priceWords);
   const { per } = useWords(modelsWords);
   const nameOf = useLineName();
+  const goes = useGoes();
   const all = [
     ...start,
     ...lines.filter((line) => !start.some((known) => lineKey(known) === lineKey(line))),
@@ -244,7 +246,7 @@ function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNod
                     name={key}
                     className="text-right"
                     value={typed}
-                    placeholder={before === undefined ? '' : words.goes}
+                    placeholder={before === undefined ? '' : goes(line, lines)}
                     onChange={(amount) => set(key, amount)}
                   />
                 )}
@@ -262,6 +264,15 @@ function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNod
       <AddLine lines={all} onAdd={(of) => onChange([...lines, emptyLine(of)])} />
     </div>
   );
+}
+
+/** What stands in the place of the price of a line that is taken out of `lines`. */
+function useGoes(): (line: PriceLine, lines: readonly PriceLine[]) => string {
+  const { editor: words } = useWords(priceWords);
+  return (line, lines) => {
+    const side = chargedAs(line, lines);
+    return side === undefined ? words.goes : words.goesAs[side];
+  };
 }
 
 interface PublishProps {

@@ -160,7 +160,7 @@ export default {
   },
   form: {
     reason: 'Reason',
-    reasonHelp: 'Recorded in the audit trail.',
+    reasonHelp: 'Required. Recorded in the audit trail.',
     problem: 'Not done:',
     required: 'required',
   },

@@ -145,7 +145,7 @@ export default {
   },
   form: {
     reason: '原因',
-    reasonHelp: '记入审计日志。',
+    reasonHelp: '必填，记入审计日志。',
     problem: '操作没有完成：',
     required: '必填',
   },
