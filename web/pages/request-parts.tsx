@@ -114,6 +114,27 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
   ]);
 }
 
+interface RequestLineProps {
+  readonly at: string;
+  /** Whose request it is: its user, or its key. */
+  readonly who: ReactNode;
+  readonly channel?: string | null;
+  /** Why it failed; null: it was answered. */
+  readonly why: ReactNode;
+}
+
+/** The second line of a request's card; dots keep a name and a code apart. */
+export function RequestLine({ at, who, channel, why }: RequestLineProps): ReactNode {
+  return (
+    <span className="min-w-0 wrap-anywhere">
+      <Time at={at} />
+      {who !== null && <> · {who}</>}
+      {channel != null && ` · ${channel}`}
+      {why !== null && <> · {why}</>}
+    </span>
+  );
+}
+
 interface ListProps extends Pick<ListPanelProps<FailedRequest>, 'search' | 'noFilter'> {
   readonly query: UseQueryResult<FailedPage<FailedRequest>>;
   readonly path: (request: FailedRequest) => string;
@@ -155,11 +176,11 @@ export function FailedList({ path, ...list }: ListProps): ReactNode {
             title: request.model ?? request.endpoint ?? codeOf(request) ?? '—',
             value: <HttpStatus request={request} />,
             detail: (
-              <>
-                <Time at={request.at} />
-                <span className="max-w-32 truncate">{request.key_name}</span>
-                <ShortReason request={request} />
-              </>
+              <RequestLine
+                at={request.at}
+                who={request.key_name}
+                why={<ShortReason request={request} />}
+              />
             ),
           })}
         />

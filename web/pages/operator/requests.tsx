@@ -11,13 +11,13 @@ import { ListPanel } from '../../components/list-panel.tsx';
 import { Page } from '../../components/page.tsx';
 import { Segments } from '../../components/segments.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { Time, useZone, ZoneNote } from '../../components/time.tsx';
+import { useZone, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { operatorRequestWords, requestWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { codeOf } from '../error-code.tsx';
-import { HttpStatus, KeptFrom, useRequestColumns } from '../request-parts.tsx';
+import { HttpStatus, KeptFrom, RequestLine, useRequestColumns } from '../request-parts.tsx';
 import { Period, periodOf, useFailedFields } from '../usage-filter.tsx';
 import { UserInLine, UserName } from './user-name.tsx';
 
@@ -120,14 +120,12 @@ function RequestTable({
         title: request.model ?? request.endpoint ?? codeOf(request) ?? '—',
         value: <HttpStatus request={request} />,
         detail: (
-          <>
-            <Time at={request.at} />
-            <UserInLine user={request.user} />
-            {codeOf(request) !== null && <span className="font-mono">{codeOf(request)}</span>}
-            {request.channel !== null && (
-              <span className="max-w-32 truncate">{request.channel}</span>
-            )}
-          </>
+          <RequestLine
+            at={request.at}
+            who={<UserInLine user={request.user} />}
+            channel={request.channel}
+            why={codeOf(request) && <span className="font-mono">{codeOf(request)}</span>}
+          />
         ),
       })}
     />

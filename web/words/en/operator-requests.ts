@@ -30,7 +30,7 @@ export default {
   took: 'Duration',
   response: 'Vendor response',
   noResponse: 'none',
-  stage: 'Failed at',
+  stage: 'Failed while',
   connection: 'Connection',
   fault: 'Fault',
   stages: {
