@@ -163,7 +163,7 @@ export default {
       tokens: 'Tokens, in / out',
       total: 'Total time',
       status: 'Status',
-      cost: 'Cost',
+      cost: 'Charge',
     },
     quantity: (count: string, unit: string) => `${count} × ${unit}`,
   },

@@ -192,7 +192,7 @@ export default {
     group: 'Group',
     groupWith: (group: string, multiplier: string) => `${group} · prices ×${multiplier}`,
     version: 'Price version',
-    versionSince: (version: number, day: string) => `${version}, since ${day}`,
+    versionSince: (version: number, day: string) => `v${version}, since ${day}`,
     firstByte: 'First byte, at the gateway',
     total_ms: 'Total time',
     charged_at: 'Charged',

@@ -145,7 +145,7 @@ export default {
       tokens: 'token 输入 / 输出',
       total: '总用时',
       status: '状态',
-      cost: '费用',
+      cost: '扣费',
     },
     quantity: (count, unit) => `${count} × ${unit}`,
   },

@@ -192,7 +192,7 @@ export default {
     group: '分组',
     groupWith: (group, multiplier) => `${group} · 价格 ×${multiplier}`,
     version: '价格版本',
-    versionSince: (version, day) => `${version}，${day} 起`,
+    versionSince: (version, day) => `v${version}，自 ${day} 起`,
     firstByte: '首字节（网关测得）',
     total_ms: '总用时',
     charged_at: '扣费时间',
