@@ -156,6 +156,8 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
         .or(all.page.getByRole('list', { name: words.all }))
         .first()
         .waitFor();
+      if (seen.width < 700)
+        expect(await all.page.getByRole('main').innerText()).toMatch(/Lin \S+ · .* · unavailable/);
       await look(all.page, `operator-requests-${view}`);
       await all.page.getByRole('button', { name: words.failed, exact: true }).click();
       await all.page.getByText('never-1').first().waitFor();
