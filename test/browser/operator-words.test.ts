@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import channelsEn from '../../web/words/en/operator-channels.ts';
+import operatorEn from '../../web/words/en/operator.ts';
 import peopleEn from '../../web/words/en/operator-people.ts';
 import pricesEn from '../../web/words/en/operator-prices.ts';
 import sharedEn from '../../web/words/en/shared.ts';
 import usageEn from '../../web/words/en/usage.ts';
 import channelsZh from '../../web/words/zh/operator-channels.ts';
+import operatorZh from '../../web/words/zh/operator.ts';
 import peopleZh from '../../web/words/zh/operator-people.ts';
 import pricesZh from '../../web/words/zh/operator-prices.ts';
 import sharedZh from '../../web/words/zh/shared.ts';
@@ -18,6 +20,7 @@ const sharedConsole = oneConsolePerFile();
 const inLanguage = {
   en: {
     channels: channelsEn,
+    operator: operatorEn,
     people: peopleEn,
     prices: pricesEn,
     shared: sharedEn,
@@ -25,6 +28,7 @@ const inLanguage = {
   },
   zh: {
     channels: channelsZh,
+    operator: operatorZh,
     people: peopleZh,
     prices: pricesZh,
     shared: sharedZh,
@@ -92,7 +96,7 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
     async (language) => {
       const { page, go, main, words } = await open(language, 1_440);
       await go('/operator');
-      for (const text of [words.shared.change.fromZero, words.shared.change.same])
+      for (const text of [words.operator.overview.trend.fromZero, words.shared.change.same])
         await main.getByText(text, { exact: true }).first().waitFor();
       await picture(page, `trend-no-earlier-${language}`);
     },

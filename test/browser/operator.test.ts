@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { checkRun, startNightlyCheck } from '../../src/ledger/check.ts';
 import en from '../../web/words/en/operator.ts';
-import sharedEn from '../../web/words/en/shared.ts';
 import zh from '../../web/words/zh/operator.ts';
-import sharedZh from '../../web/words/zh/shared.ts';
 import { configurationFrom } from '../support/running.ts';
 import {
   expectAccessible,
@@ -156,7 +154,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
         await expect.poll(() => page.url()).toMatch(period === '7d' ? /operator$/ : period);
         await business
           .getByText(/▲|▼/)
-          .or(business.getByText((look.language === 'zh' ? sharedZh : sharedEn).change.fromZero))
+          .or(business.getByText(words.trend.fromZero))
           .first()
           .waitFor();
         await expectAccessible(page, period);

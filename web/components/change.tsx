@@ -4,23 +4,15 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
 interface ChangeProps {
-  readonly now: number | null;
-  readonly before: number | null;
+  readonly now: number;
+  /** Not 0. */
+  readonly before: number;
 }
 
-/** `▲ 12.0 %`; or why there is no such share: nothing to compare with, or nothing to divide by. */
+/** `▲ 12.0 %`. */
 export function Change({ now, before }: ChangeProps): ReactNode {
-  const { change } = useWords(sharedWords);
-  if (now === null || before === null) return <NoEarlier />;
-  if (before === 0 && now !== 0) return change.fromZero;
-  const share = now === before ? 0 : (now - before) / Math.abs(before);
+  const share = (now - before) / Math.abs(before);
   return <Arrow sign={share} size={formatShare(Math.abs(share))} />;
-}
-
-/** The period before has no figure. */
-export function NoEarlier(): ReactNode {
-  const { change } = useWords(sharedWords);
-  return change.none;
 }
 
 interface ArrowProps {

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { OperatorTrend, TrendFigures } from '../../../src/console/contract.ts';
 import { data } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Arrow, Change, NoEarlier } from '../../components/change.tsx';
+import { Arrow, Change } from '../../components/change.tsx';
 import { Chart } from '../../components/chart.tsx';
 import { FigureCard, Figures, FiguresSkeleton } from '../../components/figure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -129,7 +129,7 @@ function Business({ trend: { period, before } }: TrendProps): ReactNode {
         label={words.revenue}
         value={<Money amount={revenue} as="spend" />}
         tip={words.revenueTip}
-        note={<Change now={nanoOf(revenue)} before={nanoOf(before.revenue)} />}
+        note={<Compared now={nanoOf(revenue)} before={nanoOf(before.revenue)} />}
       />
       <FigureCard
         label={words.vendorCost}
@@ -139,7 +139,7 @@ function Business({ trend: { period, before } }: TrendProps): ReactNode {
           cost === null ? (
             words.noCost
           ) : (
-            <Change now={nanoOf(cost)} before={nanoOf(before.vendor_cost)} />
+            <Compared now={nanoOf(cost)} before={nanoOf(before.vendor_cost)} />
           )
         }
       />
@@ -153,7 +153,7 @@ function Business({ trend: { period, before } }: TrendProps): ReactNode {
       <FigureCard
         label={words.requests}
         value={formatCount(requests)}
-        note={<Change now={requests} before={before.requests} />}
+        note={<Compared now={requests} before={before.requests} />}
       />
     </Figures>
   );
@@ -192,12 +192,12 @@ function Demand({ trend: { period, before, zone } }: TrendProps): ReactNode {
       <FigureCard
         label={words.activeUsers}
         value={formatCount(period.active_users)}
-        note={<Change now={period.active_users} before={before.active_users} />}
+        note={<Compared now={period.active_users} before={before.active_users} />}
       />
       <FigureCard
         label={words.newUsers}
         value={formatCount(period.new_users)}
-        note={<Change now={period.new_users} before={before.new_users} />}
+        note={<Compared now={period.new_users} before={before.new_users} />}
       />
     </Figures>
   );
@@ -211,10 +211,24 @@ function spanOf({ from, to }: TrendFigures, zone: string): string {
   return first === last ? first : `${first} – ${last}`;
 }
 
-/** The change of a share, in points of a hundred. */
-function PointChange({ now, before }: Parameters<typeof Change>[0]): ReactNode {
+interface BesideProps {
+  readonly now: number | null;
+  readonly before: number | null;
+}
+
+/** The change since the period before, or why it is no share: no data, or nothing to divide by. */
+function Compared({ now, before }: BesideProps): ReactNode {
   const { overview } = useWords(operatorWords);
-  if (now === null || before === null) return <NoEarlier />;
+  const { change } = useWords(sharedWords);
+  if (now === null || before === null) return overview.trend.noEarlier;
+  if (now === before) return change.same;
+  return before === 0 ? overview.trend.fromZero : <Change now={now} before={before} />;
+}
+
+/** The change of a share, in points of a hundred. */
+function PointChange({ now, before }: BesideProps): ReactNode {
+  const { overview } = useWords(operatorWords);
+  if (now === null || before === null) return overview.trend.noEarlier;
   const points = (now - before) * 100;
   return <Arrow sign={points} size={overview.trend.points(oneDecimal(Math.abs(points)))} />;
 }

@@ -74,6 +74,8 @@ export default {
       compared: (span: string, before: string) => `${span}, compared with ${before}.`,
       upTo: (time: string) => `Figures up to ${time}.`,
       points: (number: string) => `${number} points`,
+      fromZero: '0 before',
+      noEarlier: 'no earlier data',
       revenue: 'Revenue',
       revenueTip: 'Charges less refunds of charges, as in the ledger.',
       counted: 'Revenue is net of refunds; charged requests include refunded ones.',

@@ -211,13 +211,7 @@ export default {
   },
   /** A text of the API, which is not translated. */
   original: '{message}',
-  change: {
-    up: 'up',
-    down: 'down',
-    same: 'unchanged',
-    fromZero: '0 before',
-    none: 'no earlier data',
-  },
+  change: { up: 'up', down: 'down', same: 'unchanged' },
   chart: {
     open: 'not over yet',
     lastOpen: 'Last bar: up to now',

@@ -206,13 +206,7 @@ export default {
     allColumns: '显示全部列',
   },
   original: '原文：{message}',
-  change: {
-    up: '上升',
-    down: '下降',
-    same: '持平',
-    fromZero: '此前为 0',
-    none: '此前没有数据',
-  },
+  change: { up: '上升', down: '下降', same: '持平' },
   chart: {
     open: '尚未结束',
     lastOpen: '最后一柱：截至目前',
