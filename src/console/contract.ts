@@ -6,3 +6,4 @@
 export type * from './contract/shared.ts';
 export type * from './contract/user.ts';
 export type * from './contract/operator.ts';
+export type * from './contract/operator-catalog.ts';
