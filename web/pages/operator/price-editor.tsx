@@ -205,6 +205,7 @@ function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNod
   ];
   const known = new Map(model.prices.map((price) => [lineKey(price), priceText(price.amount)]));
   const places = longestFraction([...known.values()]);
+  const next = words.next(model.price_version + 1);
   const set = (key: string, amount: string) => {
     const line = all.find((each) => lineKey(each) === key);
     if (line === undefined) return;
@@ -235,9 +236,7 @@ function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNod
               </span>
               <Field
                 className="max-sm:col-span-2"
-                label={
-                  <span className="sr-only">{`${nameOf(line)}: ${words.next(model.price_version + 1)}`}</span>
-                }
+                label={<span className="sr-only">{`${nameOf(line)}: ${next}`}</span>}
                 error={lineError({ ...line, amount: typed }) ?? refused[key]}
               >
                 {(tied) => (
