@@ -435,7 +435,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     const lost = await ordered(user, '2.50', 'wechat_pay');
     await go(`/top-up/${lost.id}`);
     await page.getByRole('button', { name: 'Check now' }).click();
-    await page.getByText('The wallet has not received a payment for this order yet.').waitFor();
+    await page.getByText('No payment for this order has arrived yet.').waitFor();
     wallets.pay(lost.qr ?? '');
     await page.getByRole('button', { name: 'Check now' }).click();
     await page.getByText('¥2.50 received. Balance ¥2.50.').first().waitFor();
@@ -452,7 +452,9 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     wallets.counter.trouble = { kind: 'down' };
     await go('/top-up');
     await page.getByRole('button', { name: /^Show QR code/ }).click();
-    await page.getByText('The wallet does not respond. Nothing was paid; please retry.').waitFor();
+    await page
+      .getByText('The payment service does not respond. Nothing was paid; please retry.')
+      .waitFor();
     wallets.counter.trouble = undefined;
     await page.getByRole('button', { name: /^Show QR code/ }).click();
     await page.getByText('Scan with WeChat Pay to pay ¥10.00').waitFor();

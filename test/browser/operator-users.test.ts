@@ -40,7 +40,8 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
           const byPx: number = await table.evaluate((box) => box.scrollWidth - box.clientWidth);
           if (byPx > 0) wider.push(`${tab} by ${byPx} px`);
         }
-        if (tab === 'usage') await page.getByRole('columnheader', { name: 'Cost' }).waitFor();
+        if (tab === 'usage')
+          await page.getByRole('columnheader', { name: 'Charge', exact: true }).waitFor();
         await picture(page, `user-${tab}-${width}`);
       }
       expect(wider).toEqual([]);

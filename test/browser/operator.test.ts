@@ -165,7 +165,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       await models.scrollIntoViewIfNeeded();
       const channels = business.getByRole('list', { name: words.trend.channels });
       expect(await channels.innerText()).toContain(words.trend.noAttempts);
-      expect(await channels.innerText()).toContain(words.trend.failedOf('0', '240'));
+      expect(await channels.innerText()).toContain(words.trend.attemptsFailed('0', '240'));
       await picture(page, `trend-lists-${name}`);
       await models.getByRole('link').first().click();
       await expect.poll(() => page.url()).toMatch(/\/operator\/models\/./);

@@ -193,10 +193,12 @@ function useUserColumns(box: (user: UserView) => ReactNode): readonly Column<Use
     [
       {
         id: 'name',
-        cell: (user) => <UserName user={user} className="max-w-64 font-medium" />,
+        cell: (user) => (
+          <UserName user={user} className="max-w-64 font-medium" />
+        ),
       },
       { id: 'ways', spare: 1, cell: ways },
-      { id: 'role', cell: (user) => <RoleBadge user={user} /> },
+      { id: 'role', spare: 0, cell: (user) => <RoleBadge user={user} /> },
       { id: 'balance', amount: (user) => user.balance, as: 'balance' },
       { id: 'held', spare: 3, amount: (user) => user.held, as: 'balance' },
       { id: 'spent', amount: (user) => user.spent_30_days, as: 'spend' },

@@ -88,7 +88,7 @@ export default {
       requests: 'Charged requests',
       failed: 'Failed attempts',
       failedTip: 'Failed attempts ÷ all attempts. Kept for about eight days.',
-      attemptsFailed: (failed: string, attempts: string) =>
+      failedOf: (failed: string, attempts: string) =>
         `${failed} of ${attempts === '1' ? '1 attempt' : `${attempts} attempts`}`,
       failedSince: (day: string) => `data since ${day}`,
       activeUsers: 'Active users',
@@ -104,7 +104,7 @@ export default {
       nothing: 'No data in this period.',
       cost: (amount: string) => `cost ${amount}`,
       noAttempts: 'no data on attempts',
-      failedOf: (failed: string, attempts: string) =>
+      attemptsFailed: (failed: string, attempts: string) =>
         attempts === '1'
           ? `${failed} of 1 attempt failed`
           : `${failed} of ${attempts} attempts failed`,

@@ -86,7 +86,7 @@ export default {
       requests: '扣费请求数',
       failed: '失败的尝试',
       failedTip: '失败的尝试 ÷ 全部尝试。约保留八天。',
-      attemptsFailed: (failed, attempts) => `${attempts} 次尝试中 ${failed} 次`,
+      failedOf: (failed, attempts) => `${attempts} 次尝试中 ${failed} 次`,
       failedSince: (day) => `自 ${day} 起有数据`,
       activeUsers: '活跃用户',
       newUsers: '新用户',
@@ -100,7 +100,7 @@ export default {
       nothing: '这段时间没有数据。',
       cost: (amount) => `成本 ${amount}`,
       noAttempts: '没有尝试次数的数据',
-      failedOf: (failed, attempts) => `${attempts} 次尝试中 ${failed} 次失败`,
+      attemptsFailed: (failed, attempts) => `${attempts} 次尝试中 ${failed} 次失败`,
     },
     check: {
       title: '最近一次账本检查',
