@@ -103,6 +103,8 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
       await page.getByText(words.users.bulk.count(2)).waitFor();
       await look('users-selected');
       const bar = page.getByRole('region', { name: words.users.bulk.column });
+      // Nobody among them is suspended.
+      expect(await bar.getByRole('button', { name: words.user.restore }).count()).toBe(0);
       await bar.getByRole('button', { name: words.user.suspend }).click();
       const asked = page.getByRole('dialog', { name: words.users.bulk.suspendTitle(2) });
       await asked.getByLabel(reasonOf[seen.language]).fill('abuse');

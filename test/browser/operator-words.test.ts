@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import channelsEn from '../../web/words/en/operator-channels.ts';
 import operatorEn from '../../web/words/en/operator.ts';
+import modelsEn from '../../web/words/en/models.ts';
 import peopleEn from '../../web/words/en/operator-people.ts';
 import pricesEn from '../../web/words/en/operator-prices.ts';
 import sharedEn from '../../web/words/en/shared.ts';
 import usageEn from '../../web/words/en/usage.ts';
 import channelsZh from '../../web/words/zh/operator-channels.ts';
 import operatorZh from '../../web/words/zh/operator.ts';
+import modelsZh from '../../web/words/zh/models.ts';
 import peopleZh from '../../web/words/zh/operator-people.ts';
 import pricesZh from '../../web/words/zh/operator-prices.ts';
 import sharedZh from '../../web/words/zh/shared.ts';
@@ -22,6 +24,7 @@ const inLanguage = {
   en: {
     channels: channelsEn,
     operator: operatorEn,
+    models: modelsEn,
     people: peopleEn,
     prices: pricesEn,
     shared: sharedEn,
@@ -30,6 +33,7 @@ const inLanguage = {
   zh: {
     channels: channelsZh,
     operator: operatorZh,
+    models: modelsZh,
     people: peopleZh,
     prices: pricesZh,
     shared: sharedZh,
@@ -54,6 +58,13 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       expect(await main.getByText(words.channels.states.healthy, { exact: true }).count()).toBe(0);
       await main.getByRole('button', { name: words.channels.menu.drain, exact: true }).waitFor();
       await picture(page, `channel-untried-${language}`);
+      await go('/operator/channels?form=new');
+      const { form } = words.channels;
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel(form.optional(form.baseUrl), { exact: true }).waitFor();
+      const vendor = dialog.getByLabel(form.vendor, { exact: true });
+      expect(await vendor.locator('option').first().innerText()).toBe(form.chooseVendor);
+      expect(await dialog.getByLabel(form.optional(form.secret), { exact: true }).count()).toBe(0);
     },
     60_000,
   );
@@ -142,6 +153,12 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       const link = main.getByRole('link', { name: reference });
       expect(await link.getAttribute('href')).toBe('/docs/guide/reference/config.html#price');
       await picture(page, `import-${language}`, { whole: true });
+      await go('/operator/models');
+      // A figure of a card says what it is.
+      const { classes } = words.models;
+      const text = await main.locator('[data-row]', { hasText: 'deepseek-chat' }).innerText();
+      expect(text).toMatch(new RegExp(`${classes.input} ¥?[\\d.]+ · ${classes.output} ¥?[\\d.]+`));
+      expect(text).toMatch(new RegExp(`${words.prices.models.columns.version} \\d`));
     },
     60_000,
   );

@@ -70,6 +70,7 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       <BaseUrlField {...props} />
       <KeyFields
         slots={text.keys}
+        label={needsSecret || editing ? words.secret : words.optional(words.secret)}
         onChange={(keys) => onChange({ keys })}
         help={secretHelp}
         error={
@@ -128,7 +129,11 @@ function BaseUrlField({ text, onChange, errors, vendor }: FieldsProps): ReactNod
         ? words.baseUrlNeeded
         : words.baseUrlDefault(standard);
   return (
-    <Field label={words.baseUrl} help={help} error={errors['base_url']}>
+    <Field
+      label={help === words.baseUrlNeeded ? words.baseUrl : words.optional(words.baseUrl)}
+      help={help}
+      error={errors['base_url']}
+    >
       {(tied) => (
         <TextInput
           {...tied}
@@ -156,7 +161,7 @@ function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNo
           value={text.vendor}
           onChange={({ target }) => onChange({ vendor: target.value })}
         >
-          <option value="">—</option>
+          <option value="">{words.chooseVendor}</option>
           {vendors.map(({ name }) => (
             <option key={name} value={name}>
               {labelOf(name)}
@@ -170,9 +175,13 @@ function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNo
 
 function ModelLines({ text, onChange, errors, vendor }: FieldsProps): ReactNode {
   const { form: words } = useWords(channelWords);
-  const help = vendor?.needs_secret === false ? words.modelsHelpOwn : words.modelsHelp;
+  const own = vendor?.needs_secret === false;
   return (
-    <Field label={words.models} help={help} error={mistakeIn(errors, 'models')}>
+    <Field
+      label={own ? words.models : words.optional(words.models)}
+      help={own ? words.modelsHelpOwn : words.modelsHelp}
+      error={mistakeIn(errors, 'models')}
+    >
       {(tied) => (
         <Textarea
           {...tied}

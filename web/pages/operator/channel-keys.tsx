@@ -26,12 +26,14 @@ export const secretsOf = (slots: readonly KeySlot[]): readonly (string | number)
 interface Props {
   readonly slots: readonly KeySlot[];
   readonly onChange: (slots: readonly KeySlot[]) => void;
+  /** Of a key that is alone. */
+  readonly label: string;
   /** Help below the first key: says what an empty one means. */
   readonly help: string;
   readonly error: string | undefined;
 }
 
-export function KeyFields({ slots, onChange, help, error }: Props): ReactNode {
+export function KeyFields({ slots, onChange, label, help, error }: Props): ReactNode {
   const { form: words } = useWords(channelWords);
   const alone = slots.length === 1;
   const put = (place: number, typed: string) =>
@@ -42,7 +44,7 @@ export function KeyFields({ slots, onChange, help, error }: Props): ReactNode {
         <div key={slot.number ?? `new ${place}`} className="flex items-end gap-2">
           <div className="min-w-0 grow">
             <Field
-              label={alone ? words.secret : words.secretAt(place + 1)}
+              label={alone ? label : words.secretAt(place + 1)}
               {...(place === 0 && { help })}
               error={place === 0 ? error : undefined}
             >

@@ -15,7 +15,14 @@ import { longestFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { kindsOf, Piece, sortsOnPhone, tokenPrice, tokenRate } from '../model-parts.tsx';
+import {
+  kindsOf,
+  Piece,
+  sortsOnPhone,
+  tokenPrice,
+  tokenRate,
+  useLineName,
+} from '../model-parts.tsx';
 import { NewModel } from './model-form.tsx';
 import { isUnserved, operatorModelPath, useChannelName } from './model-parts.ts';
 
@@ -207,7 +214,7 @@ function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
       path={({ id }) => operatorModelPath(id)}
       card={(model) => ({
         title: model.id,
-        value: words.version(model.price_version),
+        value: `${words.columns.version} ${model.price_version}`,
         detail: (
           <>
             <span>{kinds[model.kind]}</span>
@@ -256,11 +263,13 @@ function tokenText(
 }
 
 function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
+  const nameOf = useLineName();
   const input = tokenPrice(model, 'input');
   const output = tokenPrice(model, 'output');
-  const prices = [input, output].flatMap((price) => price?.amount ?? []);
+  const prices = [input, output].filter((price) => price !== undefined);
   if (prices.length === 0) return <Piece model={model} />;
-  return <span className="figures">{prices.map((price) => priceText(price)).join(' · ')}</span>;
+  const texts = prices.map((price) => `${nameOf(price)} ${priceText(price.amount)}`);
+  return <span className="figures">{texts.join(' · ')}</span>;
 }
 
 /** Badges only for what is not in order; a cell left blank would read as unknown. */

@@ -20,7 +20,7 @@ interface BulkProps {
 /** What can be done with the selected users. */
 export function UsersBulk({ users, onClear }: BulkProps): ReactNode {
   const { users: words, user: acts } = useWords(peopleWords);
-  const [turn, setTurn] = useState<'suspend' | 'restore'>();
+  const [chosen, setChosen] = useState<Omit<BulkDialogProps, 'onClose' | 'onDone'>>();
   if (users.length === 0) return null;
   return (
     <div
@@ -29,17 +29,22 @@ export function UsersBulk({ users, onClear }: BulkProps): ReactNode {
       className="flex flex-wrap items-center gap-2 rounded-control border border-line bg-accent-soft px-3 py-2 text-table"
     >
       <span className="mr-auto font-medium">{words.bulk.count(users.length)}</span>
-      <Button size="small" onClick={() => setTurn('suspend')}>
-        {acts.suspend}
-      </Button>
-      <Button size="small" onClick={() => setTurn('restore')}>
-        {acts.restore}
-      </Button>
+      {(['suspend', 'restore'] as const).map((turn) => {
+        // Only users whose state it changes; the dialog keeps them while their states change.
+        const met = users.filter(({ state }) => (state === 'suspended') === (turn === 'restore'));
+        return (
+          met.length > 0 && (
+            <Button key={turn} size="small" onClick={() => setChosen({ users: met, turn })}>
+              {acts[turn]}
+            </Button>
+          )
+        );
+      })}
       <Button size="small" onClick={onClear}>
         {words.bulk.clear}
       </Button>
-      {turn !== undefined && (
-        <BulkDialog users={users} turn={turn} onClose={() => setTurn(undefined)} onDone={onClear} />
+      {chosen !== undefined && (
+        <BulkDialog {...chosen} onClose={() => setChosen(undefined)} onDone={onClear} />
       )}
     </div>
   );

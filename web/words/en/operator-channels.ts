@@ -149,6 +149,8 @@ export default {
     name: 'Name',
     nameHelp: 'Shown to operators and in the audit trail. It cannot be changed later.',
     vendor: 'Vendor',
+    chooseVendor: 'Choose a vendor',
+    optional: (label: string) => `${label} (optional)`,
     baseUrl: 'Base URL',
     baseUrlHelp: 'Leave blank for the vendor’s default.',
     baseUrlDefault: (url: string) => `Leave blank for ${url}.`,

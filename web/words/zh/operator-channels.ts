@@ -137,6 +137,8 @@ export default {
     name: '名称',
     nameHelp: '供管理员和审计日志使用，创建后不可更改。',
     vendor: '厂商',
+    chooseVendor: '选择厂商',
+    optional: (label) => `${label}（可选）`,
     baseUrl: '接口地址',
     baseUrlHelp: '留空则使用厂商默认地址。',
     baseUrlDefault: (url) => `留空则使用 ${url}。`,
