@@ -60,6 +60,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await panel.getByRole('link', { name: 'Replace key' }).click();
     await page.getByRole('heading', { level: 1, name: 'sim-401-openai' }).waitFor();
     await page.getByText('Parked', { exact: true }).first().waitFor();
+    await page.getByText('It gets no requests until its key').waitFor();
 
     await go('/operator/channels/sim-deepseek');
     await page.getByRole('button', { name: 'Test', exact: true }).click();
@@ -71,6 +72,8 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await picture(page, 'operator-channel-test');
     await page.keyboard.press('Escape');
 
+    await page.getByRole('button', { name: 'Drain' }).hover();
+    await page.getByRole('tooltip').getByText('the running ones finish').waitFor();
     await page.getByRole('button', { name: 'Drain' }).click();
     const asked = page.getByRole('alertdialog');
     await asked.getByText(/deepseek-chat, deepseek-reasoner/).waitFor();

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import channelsEn from '../../web/words/en/operator-channels.ts';
 import operatorEn from '../../web/words/en/operator.ts';
@@ -121,17 +120,12 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
     await go('/operator/groups/default');
     await main.getByRole('link', { name: /^\d{2,}$/ }).waitFor();
     const operator = await live.newUser({ role: 'operator' });
-    const post = async (path: string, body: object) =>
-      (
-        await operator.ask(path, {
-          method: 'POST',
-          headers: { 'idempotency-key': `used-${randomUUID()}` },
-          body,
-        })
-      ).status;
-    expect(await post('operator/groups', { name: 'used' })).toBe(201);
-    // The gateway takes a moment to know a new group.
-    await expect.poll(() => post('keys', { name: 'used', group: 'used' })).toBe(201);
+    const post = (path: string, body: object) =>
+      operator.ask(path, { method: 'POST', headers: { 'idempotency-key': `used-${path}` }, body });
+    await post('operator/groups', { name: 'used' });
+    // The catalogue has the group a moment later.
+    const key = { name: 'used', group: 'used' };
+    await expect.poll(async () => (await post('keys', key)).status).toBe(201);
     await go('/operator/groups/used');
     await main.getByText(groups.inUse(1, 0)).waitFor();
     const [edit, remove] = await Promise.all(

@@ -197,7 +197,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     const { page, go } = await openWindow(live.url, operator.cookie);
     await go(`/operator/requests/${retried}`);
     const facts = page.getByRole('main').locator('dt');
-    expect(await facts.allInnerTexts()).not.toEqual(expect.arrayContaining(['Code']));
+    expect(await facts.allInnerTexts()).not.toEqual(expect.arrayContaining(['Error code']));
     expect(await facts.allInnerTexts()).not.toEqual(expect.arrayContaining(['Message']));
     await page.getByText('Only the attempt that answered is charged.').waitFor();
     await page.getByRole('link', { name: 'See the charge' }).click();

@@ -41,6 +41,7 @@ export function Menu({
 interface MenuItemProps {
   readonly icon?: IconName;
   readonly danger?: boolean;
+  readonly tip?: string;
   readonly onSelect?: () => void;
   /** The child is a link that takes the looks. */
   readonly asChild?: boolean;
@@ -50,6 +51,7 @@ interface MenuItemProps {
 export function MenuItem({
   icon,
   danger = false,
+  tip,
   onSelect,
   asChild = false,
   children,
@@ -57,6 +59,7 @@ export function MenuItem({
   return (
     <DropdownMenu.Item
       asChild={asChild}
+      data-tip={tip}
       onSelect={() => onSelect?.()}
       className={clsx(itemLook, danger && 'text-bad')}
     >

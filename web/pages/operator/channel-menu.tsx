@@ -80,7 +80,7 @@ export function ChannelMenu({ channel, onTurn, onCopy, small }: ChannelMenuProps
           </MenuItem>
         ) : (
           <>
-            <MenuItem icon="stop" onSelect={() => void onTurn(name, 'drain')}>
+            <MenuItem icon="stop" tip={words.drainTip} onSelect={() => void onTurn(name, 'drain')}>
               {words.drain}
             </MenuItem>
             <MenuItem icon="pause" danger onSelect={() => void onTurn(name, 'disable')}>

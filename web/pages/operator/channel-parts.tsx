@@ -76,9 +76,11 @@ export function ChannelBadge({
   const words = useWords(channelWords);
   const left = useSecondsLeft(state === 'cooling' ? (why?.until ?? null) : null);
   return (
-    <StatusBadge status={statuses[state]}>
-      {left > 0 ? words.coolingFor(String(left)) : words.states[state]}
-    </StatusBadge>
+    <span className="inline-flex max-w-full" data-tip={words.meaning[state]}>
+      <StatusBadge status={statuses[state]}>
+        {left > 0 ? words.coolingFor(String(left)) : words.states[state]}
+      </StatusBadge>
+    </span>
   );
 }
 

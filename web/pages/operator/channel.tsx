@@ -60,7 +60,11 @@ export function ChannelPage(): ReactNode {
               {words.menu.resume}
             </Button>
           ) : (
-            <Button icon="stop" onClick={() => void turn(name, 'drain')}>
+            <Button
+              icon="stop"
+              data-tip={words.menu.drainTip}
+              onClick={() => void turn(name, 'drain')}
+            >
               {words.menu.drain}
             </Button>
           )}
@@ -95,10 +99,12 @@ export function ChannelPage(): ReactNode {
 }
 
 function Note({ channel }: { readonly channel: ChannelView }): ReactNode {
+  const { meaning } = useWords(channelWords);
   return (
     <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1">
       <ChannelBadge channel={channel} />
       <ChannelWhy channel={channel} />
+      <span className="text-caption text-muted">{meaning[channel.state]}</span>
       <ZoneNote />
     </div>
   );

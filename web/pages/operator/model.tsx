@@ -99,7 +99,7 @@ function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
   return (
     <>
       {model.active ? (
-        <Button icon="pause" onClick={() => setOpen('retire')}>
+        <Button icon="pause" data-tip={words.retireText} onClick={() => setOpen('retire')}>
           {words.retire}
         </Button>
       ) : (

@@ -274,9 +274,14 @@ function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
 
 /** Badges only for what is not in order; a cell left blank would read as unknown. */
 export function ModelBadge({ model }: { readonly model: OperatorModel }): ReactNode {
-  const { models: words } = useWords(priceWords);
+  const { models: words, model: notes } = useWords(priceWords);
   const { active, shutdown_date: ends } = model;
-  if (!active) return <Badge icon="pause">{words.retired}</Badge>;
+  if (!active)
+    return (
+      <span className="inline-flex max-w-full" data-tip={notes.retiredNote}>
+        <Badge icon="pause">{words.retired}</Badge>
+      </span>
+    );
   if (isUnserved(model))
     return (
       <Badge icon="warning" tone="warn">

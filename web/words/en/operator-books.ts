@@ -161,7 +161,7 @@ export default {
     fields: {
       name: 'Name',
       role: 'Role',
-      state: 'State',
+      state: 'Status',
       status: 'Status',
       group: 'Group',
       provider: 'Sign-in',
@@ -193,7 +193,7 @@ export default {
     columns: {
       title: 'Title',
       level: 'Level',
-      state: 'State',
+      state: 'Status',
       group: 'Audience',
       from: 'From',
       to: 'To',

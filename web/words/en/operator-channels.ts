@@ -8,7 +8,7 @@ export default {
   searchPlaceholder: 'Name, vendor, address …',
   columns: {
     name: 'Name',
-    state: 'State',
+    state: 'Status',
     vendor: 'Vendor',
     baseUrl: 'Base URL',
     models: 'Models',
@@ -21,7 +21,7 @@ export default {
   lastHour: (requests: string) =>
     requests === '1' ? '1 attempt in 1 h' : `${requests} attempts in 1 h`,
   errorShare: (share: string) => `${share} errors`,
-  filters: { vendor: 'Vendor', model: 'Model', group: 'Group', state: 'State' },
+  filters: { vendor: 'Vendor', model: 'Model', group: 'Group', state: 'Status' },
   states: {
     untried: 'Not used lately',
     healthy: 'Healthy',
@@ -33,6 +33,14 @@ export default {
     drained: 'Drained',
     disabled: 'Disabled',
   },
+  /** What a state means; the others say it themselves. */
+  meaning: {
+    degraded: 'It gets fewer requests, because some fail.',
+    cooling: 'It gets no requests for some seconds after faults.',
+    parked: 'It gets no requests until its key or its account at the vendor works again.',
+    draining: 'It gets no new requests; the running ones finish.',
+    drained: 'It gets no requests, and none is running.',
+  } as Readonly<Record<string, string>>,
   why: (why: string, time: string) => `${why}, ${time}`,
   coolingFor: (seconds: string) => `Cooling ${seconds} s`,
   running: (count: number) =>
@@ -42,6 +50,7 @@ export default {
   menu: {
     test: 'Test',
     drain: 'Drain',
+    drainTip: 'No new requests; the running ones finish.',
     disable: 'Disable',
     resume: 'Resume',
     copy: 'Copy',
@@ -96,7 +105,7 @@ export default {
     median: 'Median',
     p95: '95th percentile',
     hour: 'Hour',
-    story: 'State changes',
+    story: 'Status changes',
     noStory: 'No incidents recorded.',
     sentences: {
       healthy: 'Recovered.',

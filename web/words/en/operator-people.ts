@@ -7,9 +7,9 @@ export default {
     empty: 'No users yet.',
     nothing: 'No matches.',
     role: 'Role',
-    state: 'State',
+    state: 'Status',
     anyRole: 'All roles',
-    anyState: 'All states',
+    anyState: 'All statuses',
     roles: { user: 'User', operator: 'Operator' },
     states: { active: 'Active', suspended: 'Suspended' },
     columns: {
@@ -21,7 +21,7 @@ export default {
       spent: 'Spent, 30 days',
       keys: 'Enabled keys',
       seen: 'Last seen',
-      state: 'State',
+      state: 'Status',
     },
     spentTip: 'Spent: charges less refunds of charges, as in the revenue.',
     ways: { github: 'GitHub', wechat: 'WeChat', link: 'one-time link' } as Readonly<
@@ -183,7 +183,7 @@ export default {
       kept: 'Credited less refunds',
     },
     filters: {
-      state: 'State',
+      state: 'Status',
       wallet: 'Payment method',
       user: 'User (ID)',
       q: 'Order number or transaction ID',
@@ -200,7 +200,7 @@ export default {
       user: 'User',
       amount: 'Amount',
       wallet: 'Payment method',
-      state: 'State',
+      state: 'Status',
       walletNo: 'Transaction ID',
       refunded: 'Refunded',
     },

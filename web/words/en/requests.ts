@@ -14,13 +14,13 @@ export default {
     id: 'Request ID',
     key: 'Key',
     model: 'Model',
-    status: 'Status',
-    code: 'Code',
+    status: 'HTTP status',
+    code: 'Error code',
     message: 'Message',
     reason: 'Reason',
   },
   filter: {
-    status: 'Status',
+    status: 'HTTP status',
     code: 'Error code',
     statuses: {
       '4xx': '4xx: refused',

@@ -9,7 +9,7 @@ export default {
     model: 'Model',
     key: 'Key',
     length: 'Duration',
-    state: 'State',
+    state: 'Status',
     progress: 'Progress',
     money: 'Held / charged',
     expires: 'Expires',

@@ -48,7 +48,7 @@ export default {
     time: 'Time',
     amount: 'Amount',
     wallet: 'Payment method',
-    state: 'State',
+    state: 'Status',
     number: 'Transaction ID',
   },
   states: {

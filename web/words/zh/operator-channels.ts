@@ -34,6 +34,13 @@ export default {
     drained: '已排空',
     disabled: '已停用',
   },
+  meaning: {
+    degraded: '有请求失败，分到的请求减少。',
+    cooling: '出错后的几秒内不接收请求。',
+    parked: '在密钥或厂商账户恢复可用之前，不接收请求。',
+    draining: '不接收新请求，进行中的请求会继续完成。',
+    drained: '不接收请求，也没有进行中的请求。',
+  },
   why: (why, time) => `${why}，${time}`,
   coolingFor: (seconds) => `冷却中 ${seconds} 秒`,
   running: (count) => `${count} 个请求进行中`,
@@ -42,6 +49,7 @@ export default {
   menu: {
     test: '测试',
     drain: '排空',
+    drainTip: '不接收新请求，进行中的请求会继续完成。',
     disable: '停用',
     resume: '恢复',
     copy: '复制',
