@@ -193,9 +193,7 @@ function useUserColumns(box: (user: UserView) => ReactNode): readonly Column<Use
     [
       {
         id: 'name',
-        cell: (user) => (
-          <UserName user={user} className="max-w-64 font-medium" />
-        ),
+        cell: (user) => <UserName user={user} className="max-w-64 font-medium" />,
       },
       { id: 'ways', spare: 1, cell: ways },
       { id: 'role', spare: 0, cell: (user) => <RoleBadge user={user} /> },
