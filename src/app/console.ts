@@ -50,6 +50,8 @@ export interface ConsoleOptions {
   readonly trustedProxies?: readonly string[];
   /** The group whose models and prices are readable without a session; undefined: none. */
   readonly publicModels?: string | undefined;
+  /** The path of the configuration file, which operators read; undefined: there is none. */
+  readonly configurationFile?: string | undefined;
   /** The sign-in page and the page of an order say that this is a demo. */
   readonly demo?: DemoFacts | undefined;
 }
@@ -251,6 +253,7 @@ export type PageParts = UserPageParts &
     readonly payments: Payments;
     readonly email: boolean;
     readonly publicModels: string | undefined;
+    readonly configurationFile: string | undefined;
     readonly demo: DemoFacts | undefined;
   };
 
@@ -273,6 +276,7 @@ export const openPageRoutes =
       amounts: payments.amounts,
       email,
       publicGroup: publicModels,
+      configurationFile: pages.configurationFile,
       demo,
     };
     const ordersSince = (ownerId: string, since: number) => changedOrders(database, ownerId, since);

@@ -89,6 +89,7 @@ export function openServers(
         payments: payments.payments,
         email: options.notifications?.email !== undefined,
         publicModels: options.publicModels,
+        configurationFile: options.configurationFile,
         demo: options.demo,
         files: fileHandler,
         about: { version: about.version, publicUrl: options.publicUrl },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import about from '../../package.json' with { type: 'json' };
 import type { GatewayOptions } from '../app/gateway.ts';
@@ -53,6 +53,7 @@ export async function gatewayOptions(
     trustedProxies: proxiesOf(env),
     masterKey: await loadMasterKey(dataFolder, env),
     configuration,
+    configurationFile: options.config && resolve(options.config),
     host: options.host,
     port: options.port ?? defaultPort,
     sqliteThread: sqliteThread(),

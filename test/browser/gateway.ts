@@ -77,6 +77,7 @@ export async function startLiveConsole(
   const payments = simulator.wallets.settings;
   const gateway = await openGateway({
     ...options,
+    configurationFile: '/etc/tollgate.yaml',
     signin,
     payments,
     consoleFolder: builtConsole(),

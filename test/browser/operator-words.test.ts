@@ -57,6 +57,8 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       expect(await main.getByText(words.channels.states.healthy, { exact: true }).count()).toBe(0);
       await main.getByRole('button', { name: words.channels.menu.drain, exact: true }).waitFor();
       await picture(page, `channel-untried-${language}`);
+      await go('/operator/channels/sim-deepseek?tab=settings');
+      await main.getByText('/etc/tollgate.yaml', { exact: true }).waitFor();
       await go('/operator/channels?form=new');
       const { form } = words.channels;
       const dialog = page.getByRole('dialog');

@@ -64,6 +64,7 @@ export async function startUserConsole(
       amounts: { least: 1_000_000_000n, most: 50_000_000_000_000n },
       email: true,
       publicGroup: undefined,
+      configurationFile: '/etc/tollgate.yaml',
       demo: undefined,
     },
     utcOffsetMinutes: 480,

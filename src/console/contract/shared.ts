@@ -204,6 +204,8 @@ export interface SessionView {
     /** In a demo: the page on which the simulated wallets' orders are paid. */
     readonly demo_wallets?: string;
   };
+  /** Its path, for operators alone; absent: the gateway reads none. */
+  readonly configuration_file?: string;
   readonly me: Me | null;
   /** The value of `x-csrf-token` for everything but GET; null when signed out. */
   readonly csrf: string | null;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { charge, noon, startUserConsole } from '../../../test/support/console-user.ts';
+import { setUserRole } from '../../accounts/users.ts';
 import { nanoPerYuan } from '../../base/money.ts';
 import { credit } from '../../ledger/ledger.ts';
 import { migrations } from '../../app/schema.ts';
@@ -8,6 +9,15 @@ import { migrations } from '../../app/schema.ts';
 const clock = { now: () => noon, monotonicMs: () => 0 };
 
 forEachDatabase((_name, openFresh) => {
+  test('operators alone read where the configuration file is', async () => {
+    const { newUser, database } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    const fileOf = async () => (await browser.ask('session')).json.configuration_file;
+    expect(await fileOf()).toBeUndefined();
+    await database.transact(() => setUserRole(browser.userId, 'operator'));
+    expect(await fileOf()).toBe('/etc/tollgate.yaml');
+  });
+
   test('what is kept of a user can be taken away, without a secret in it', async () => {
     const { newUser, database } = await startUserConsole(await openFresh({ migrations }), clock);
     const browser = await newUser();

@@ -190,6 +190,7 @@ interface ShellFacts {
   readonly email: boolean;
   /** The group whose models and prices visitors without a session can read; undefined: none. */
   readonly publicGroup: string | undefined;
+  readonly configurationFile?: string | undefined;
   readonly demo: DemoFacts | undefined;
 }
 
@@ -231,7 +232,7 @@ export function shellRoutes({
           top_up: { least: yuan(shell.amounts.least), most: yuan(shell.amounts.most) },
           limit_zone: offsetName(utcOffsetMinutes),
           features: featuresOf(shell, catalog()),
-          me: user === undefined ? null : meOf(user),
+          ...forUser(shell, user),
           csrf: caller?.csrf ?? null,
           balance: balance ?? null,
           as_of: instant(now),
@@ -282,6 +283,15 @@ function offsetName(minutes: number): string {
     ? 'UTC'
     : `UTC${minutes < 0 ? '\u2212' : '+'}${Math.floor(size / 60)}${part}`;
 }
+
+/** Where the gateway's file is concerns operators alone. */
+const forUser = (
+  { configurationFile: file }: ShellFacts,
+  user: User | undefined,
+): Pick<SessionView, 'me' | 'configuration_file'> => ({
+  ...(user?.role === 'operator' && file !== undefined && { configuration_file: file }),
+  me: user === undefined ? null : meOf(user),
+});
 
 const featuresOf = (
   { wallets, email, publicGroup, demo }: ShellFacts,

@@ -27,7 +27,7 @@ import {
   useChannelTurn,
 } from './channel-parts.tsx';
 import { ChannelTest } from './channel-test.tsx';
-import { Chips } from './parts.tsx';
+import { Chips, Origin } from './parts.tsx';
 
 /** `form`: `test` or `edit`. */
 const searchDefaults = { tab: 'health', form: '' };
@@ -181,7 +181,9 @@ function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
               ? words.settings.cancelledBilled
               : words.settings.cancelledFree}
           </Fact>
-          <Fact name={origins.label}>{origins[origin]}</Fact>
+          <Fact name={origins.label}>
+            <Origin of={origin} />
+          </Fact>
         </Facts>
       </Panel>
     </div>

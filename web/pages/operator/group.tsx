@@ -19,7 +19,7 @@ import { useWords } from '../../words/family.ts';
 import { channelPath } from './channel-parts.tsx';
 import { EditGroup, groupAddress, refreshGroups } from './group-form.tsx';
 import { operatorModelPath } from './model-parts.ts';
-import { FromFile } from './parts.tsx';
+import { FromFile, Origin } from './parts.tsx';
 
 export const ahead = ({ params: { name = '' } }: Visit) => prefetch(groupAddress(name));
 
@@ -112,7 +112,9 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
             {formatCount(channelsOf(group))}
           </PathLink>
         </Fact>
-        <Fact name={origin.label}>{origin[group.origin]}</Fact>
+        <Fact name={origin.label}>
+          <Origin of={group.origin} />
+        </Fact>
       </Facts>
     </Panel>
   );

@@ -30,7 +30,7 @@ import { useLineName } from '../model-parts.tsx';
 import { channelPath } from './channel-parts.tsx';
 import { bodyAgain, EditModel } from './model-form.tsx';
 import { operatorModelAddress, refreshModels, useChannelName } from './model-parts.ts';
-import { FromFile, useAct } from './parts.tsx';
+import { FromFile, Origin, useAct } from './parts.tsx';
 import { PriceEditor } from './price-editor.tsx';
 import { UserInLine } from './user-name.tsx';
 
@@ -157,7 +157,9 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
                 </span>
               ))}
         </Fact>
-        <Fact name={origin.label}>{origin[model.origin]}</Fact>
+        <Fact name={origin.label}>
+          <Origin of={model.origin} />
+        </Fact>
       </Facts>
       {model.origin === 'configuration' && model.active && (
         <p className="mt-3 text-caption text-muted">

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import { queryClient } from '../../api/data.ts';
+import type { OriginName } from '../../../src/console/contract.ts';
+import { queryClient, useSession } from '../../api/data.ts';
 import { errorText } from '../../components/error-panel.tsx';
 import { Field, TextInput } from '../../components/field.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -46,6 +47,20 @@ export function useAct(): (act: () => Promise<unknown>, done?: string) => Promis
 /** Where the buttons of a thing would be that the configuration file manages: why it has none. */
 export function FromFile({ children }: { readonly children: ReactNode }): ReactNode {
   return <p className="max-w-96 text-caption text-muted">{children}</p>;
+}
+
+/** Where a thing is set: the configuration file with its path, or the console. */
+export function Origin({ of }: { readonly of: OriginName }): ReactNode {
+  const { origin } = useWords(operatorWords);
+  const { configuration_file: file } = useSession();
+  return (
+    <>
+      {origin[of]}
+      {of === 'configuration' && file !== undefined && (
+        <code className="block text-caption wrap-anywhere">{file}</code>
+      )}
+    </>
+  );
 }
 
 interface ReasonProps {
