@@ -36,8 +36,9 @@ export default {
   /** What a state means; the others say it themselves. */
   meaning: {
     degraded: 'It gets fewer requests, because some fail.',
-    cooling: 'It gets no requests for some seconds after faults.',
-    parked: 'It gets no requests until its key or its account at the vendor works again.',
+    cooling: 'The vendor asked to wait: it gets no requests until then.',
+    parked:
+      'The vendor refused its key, or the account there is empty. The gateway tries it again by itself, every ten minutes at least.',
     draining: 'It gets no new requests; the running ones finish.',
     drained: 'It gets no requests, and none is running.',
   } as Readonly<Record<string, string>>,
