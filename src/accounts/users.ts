@@ -231,8 +231,12 @@ function conditionsOf({ q, role, state }: UserFilter): WhereClause {
   const where = new WhereClause();
   if (q !== undefined && q !== '') {
     const text = where.place(containing(q));
+    // As the console shows it: `…a6sJr9`.
+    const idEnd = q.replace(/^…/, '');
     const end =
-      q.length < idEndMin ? '' : ` OR LOWER(u.id) LIKE ${where.place(endingIn(q))} ESCAPE '!'`;
+      idEnd.length < idEndMin
+        ? ''
+        : ` OR LOWER(u.id) LIKE ${where.place(endingIn(idEnd))} ESCAPE '!'`;
     where.add(
       `(u.id=? OR LOWER(u.name) LIKE ${text} ESCAPE '!' OR LOWER(u.email) LIKE ${text} ESCAPE '!'${end})`,
       q,
