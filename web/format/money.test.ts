@@ -15,7 +15,7 @@ describe('money as it is shown', () => {
     expect(formatYuan('128.368862942', 'balance')).toBe('≈ ¥128.36');
     expect(formatYuan('126.019044608', 'spend')).toBe('≈ ¥126.02');
     expect(formatYuan('1234567.000000001', 'spend')).toBe('≈ ¥1,234,567.01');
-    expect(formatYuan('-126.019044608', 'spend')).toBe('≈ −¥126.02');
+    expect(formatYuan('-126.019044608', 'spend')).toBe('≈ −¥126.01');
   });
   test('under a hundred yuan they are exact, without needless zeros', () => {
     expect(formatYuan('28.368862942', 'balance')).toBe('¥28.368862942');

@@ -6,7 +6,8 @@ export type Yuan = string;
 /**
  * How an amount is shown. A rounded one begins with `≈`, and shows exactly on hover. `balance`:
  * exact under ¥100, from there two decimals, rounded down: never more than there is. `spend`, and
- * what operators earn by it: the same, rounded up, so that the display never flatters. `mean`: up to
+ * what operators earn by it: the same, rounded up, so that the display never flatters: one below
+ * zero, where more came back, is rounded towards zero. `mean`: up to
  * six decimals, rounded up. `row`: one request, exact, at least six decimals, so that a list and the
  * charge itself agree. `exact`: all nine. `price`: as entered, at least two.
  */
@@ -41,7 +42,7 @@ export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string
   const nano = typeof amount === 'bigint' ? amount : parseYuan(amount);
   const size = magnitude(nano);
   if (size === 0n && context !== 'exact') return '¥0.00';
-  const { digits, up, keep } = roundingOf(size, context);
+  const { digits, up, keep } = roundingOf(size, context, nano < 0n);
   const unit = 10n ** BigInt(nanoDigits - digits);
   const shown = ((size + (up ? unit - 1n : 0n)) / unit) * unit;
   return `${shown === size ? '' : roundedSign}${nano < 0n ? minus : ''}¥${exactly(shown, keep)}`;
@@ -81,12 +82,12 @@ interface Rounding {
 
 const keeps: Readonly<Partial<Record<MoneyContext, number>>> = { exact: nanoDigits, row: 6 };
 
-function roundingOf(size: bigint, context: MoneyContext): Rounding {
+function roundingOf(size: bigint, context: MoneyContext, isNegative: boolean): Rounding {
   const isSum = context === 'balance' || context === 'spend' || context === 'mean';
   const small = context === 'mean' ? 6 : nanoDigits;
   return {
     digits: isSum && size >= manyDigitsBelow ? 2 : small,
-    up: context !== 'balance',
+    up: context !== 'balance' && !isNegative,
     keep: keeps[context] ?? 2,
   };
 }
