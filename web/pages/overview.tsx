@@ -223,7 +223,7 @@ function Compared({ view: { period, zone, as_of: now } }: Pick<OverviewProps, 'v
   const charged = parseYuan(cost) + parseYuan(refunded);
   const amount = (text: string) => Number(parseYuan(text));
   const since = (now: number, was: number, told: string) =>
-    before.requests === 0 ? (
+    before.requests === 0 && amount(before.cost) === 0 ? (
       words.nothingBefore
     ) : (
       <>

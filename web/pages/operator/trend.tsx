@@ -288,10 +288,11 @@ function Course({ trend, show, onShow }: CourseProps): ReactNode {
   );
 }
 
-function Largest({ trend: { period, models, users, channels } }: TrendProps): ReactNode {
+function Largest({ trend: { period, zone, models, users, channels } }: TrendProps): ReactNode {
   const { overview } = useWords(operatorWords);
   const { units } = useWords(sharedWords);
   const { trend: words } = overview;
+  const { failed_since: since } = period;
   const ofRevenue = (revenue: string) => shareOf(Number(revenue), Number(period.revenue));
   const count = (requests: number) => units.requests(formatCount(requests));
   return (
@@ -329,6 +330,9 @@ function Largest({ trend: { period, models, users, channels } }: TrendProps): Re
               attempts === 0
                 ? words.noAttempts
                 : words.attemptsFailed(formatCount(failed), formatCount(attempts)),
+              attempts > 0 && since !== null && since !== period.from
+                ? words.failedSince(formatDay(since, zone))
+                : '',
             ]
               .filter(Boolean)
               .join(' · '),
