@@ -60,7 +60,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await panel.getByRole('link', { name: 'Replace key' }).click();
     await page.getByRole('heading', { level: 1, name: 'sim-401-openai' }).waitFor();
     await page.getByText('Parked', { exact: true }).first().waitFor();
-    await page.getByText('It gets no requests until its key').waitFor();
+    await page.getByText('The gateway tries it again by itself').waitFor();
 
     await go('/operator/channels/sim-deepseek');
     await page.getByRole('button', { name: 'Test', exact: true }).click();

@@ -339,7 +339,7 @@ export interface OperatorRequest extends FailedRequest {
   /** The channel of the last attempt; null: none was called. */
   readonly channel: string | null;
   readonly attempts_made: number;
-  /** Empty also when only their number is known still. */
+  /** Empty also when only their number is still known. */
   readonly attempts: readonly RequestAttempt[];
 }
 

@@ -169,7 +169,7 @@ export interface RequestTimeline extends FailedRequest {
   readonly charged: boolean;
   readonly refunded: ChargeReturn;
   readonly attempts_made: number;
-  /** In their order; empty when no vendor was called, or when only their number is known still. */
+  /** In their order; empty when no vendor was called, or when only their number is still known. */
   readonly attempts: readonly {
     readonly began_ms: number;
     readonly ended_ms: number;

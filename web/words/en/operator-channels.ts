@@ -36,9 +36,9 @@ export default {
   /** What a state means; the others say it themselves. */
   meaning: {
     degraded: 'It gets fewer requests, because some fail.',
-    cooling: 'The vendor asked to wait: it gets no requests until then.',
+    cooling: 'The vendor asked for a pause: it gets no requests while that lasts.',
     parked:
-      'The vendor refused its key, or the account there is empty. The gateway tries it again by itself, every ten minutes at least.',
+      'The vendor refused its key, or the account there is empty. The gateway tries it again by itself, at least every ten minutes.',
     draining: 'It gets no new requests; the running ones finish.',
     drained: 'It gets no requests, and none is running.',
   } as Readonly<Record<string, string>>,

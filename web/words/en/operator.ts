@@ -8,10 +8,9 @@ export default {
     checked: 'Status as of {at}',
     since: 'since {at}',
     sentences: {
-      channel_parked: (channel: string, why: string) =>
-        `${channel} is parked and gets no requests: ${why}.`,
+      channel_parked: (channel: string, why: string) => `${channel} is parked: ${why}.`,
       credentials_refused: (channel: string) =>
-        `The vendor refused the key of ${channel}. It gets no requests until you replace the key.`,
+        `The vendor refused the key of ${channel}. It gets almost no requests until the key works again.`,
       unmatched_payment: (wallet: string, amount: string, number: string) =>
         `${wallet} received ${amount} that matches no order (transaction ID ${number}).`,
       ledger_check_failed: (rules: string) => `The last ledger check failed: ${rules}.`,

@@ -25,7 +25,7 @@ export default {
     periods: { today: 'Today', '7d': '7 days', '30d': '30 days', '90d': '90 days' },
     cost: 'Spent',
     refunded: (charged: string, refunded: string) =>
-      `Spent: charges ${charged} less refunds ${refunded}. Requests, chart and top costs are before refunds.`,
+      `Spent: charges ${charged} less refunds ${refunded}. Requests, chart and top models are before refunds.`,
     requests: 'Requests',
     before: (value: string) => `from ${value}`,
     nothingBefore: 'nothing in the period before',
@@ -63,7 +63,7 @@ export default {
     noWallet: 'no payment method is set up',
     topUpDone: (balance: string) => `Balance ${balance}`,
     key: 'Create a key',
-    keyNote: 'it is shown only once: copy it then',
+    keyNote: 'its secret is shown only once: copy it then',
     request: 'Send a request',
     requestNote: 'change only the base URL and the key',
     check: 'Check the charge',

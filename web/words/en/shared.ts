@@ -91,7 +91,7 @@ export default {
     newRows: (count: number) => `${count} new`,
     offline: 'You are offline. This page may be out of date.',
     unreachable: 'The server cannot be reached. Trying again…',
-    before: (time: string) => `This page is from before ${time}.`,
+    before: (time: string) => `This page shows what was known at ${time}.`,
     tryNow: 'Try now',
     notOpened: (page: string) => `“${page}” could not be opened yet.`,
     asOf: (time: string) => `as of ${time}`,

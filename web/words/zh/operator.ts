@@ -9,9 +9,9 @@ export default {
     checked: '状态：{at}更新',
     since: '自 {at}',
     sentences: {
-      channel_parked: (channel, why) => `渠道 ${channel} 已熔断，不再接收请求：${why}。`,
+      channel_parked: (channel, why) => `渠道 ${channel} 已熔断：${why}。`,
       credentials_refused: (channel) =>
-        `渠道 ${channel} 凭据失效：厂商拒绝了它的密钥。更换密钥之前不再接收请求。`,
+        `渠道 ${channel} 凭据失效：厂商拒绝了它的密钥。密钥恢复可用之前，它几乎不接收请求。`,
       unmatched_payment: (wallet, amount, number) =>
         `${wallet}收到 ${amount}，但没有匹配的订单（交易单号 ${number}）。`,
       ledger_check_failed: (rules) => `最近一次账本检查未通过：${rules}。`,

@@ -62,7 +62,7 @@ export default {
     noWallet: '尚未配置付款方式',
     topUpDone: (balance) => `余额 ${balance}`,
     key: '创建密钥',
-    keyNote: '密钥只显示一次，请当场复制',
+    keyNote: '密钥内容只显示一次，请当场复制',
     request: '发出第一个请求',
     requestNote: '只改接口地址和密钥',
     check: '核对扣费',

@@ -89,7 +89,7 @@ export default {
     newRows: (count) => `${count} 条新记录`,
     offline: '网络已断开，当前内容可能不是最新的。',
     unreachable: '无法连接服务器，正在重试……',
-    before: (time) => `页面内容是 ${time} 之前的。`,
+    before: (time) => `页面内容截至 ${time}。`,
     tryNow: '立即重试',
     notOpened: (page) => `“${page}”尚未打开。`,
     asOf: (time) => `${time} 的数据`,
