@@ -444,7 +444,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     await go(`/top-up/${left.id}`);
     await page.getByRole('button', { name: 'Cancel order' }).click();
     await page.getByText('The order was cancelled. No payment has arrived.').waitFor();
-    await page.getByRole('button', { name: 'New code' }).click();
+    await page.getByRole('button', { name: 'New order' }).click();
     await page.getByText('Scan with WeChat Pay to pay ¥3.00').waitFor();
     expect(page.url()).not.toContain(left.id);
     expect(await read(page)).toMatch(/1[45]:\d\d left to pay/);

@@ -46,7 +46,7 @@ export function SpentOfLimit({ spent, limit, places = 0 }: SpentProps): ReactNod
   return (
     <span className="inline-flex flex-col items-end py-1">
       <Money amount={spent} as="spend" places={places} />
-      <span className="flex items-center gap-2 text-caption text-muted">
+      <span className="flex flex-wrap items-center justify-end gap-x-2 text-caption text-muted">
         <span
           aria-hidden="true"
           className="h-1.5 w-16 overflow-hidden rounded-full bg-idle-soft max-lg:hidden"
@@ -65,12 +65,12 @@ export function SpentOfLimit({ spent, limit, places = 0 }: SpentProps): ReactNod
 }
 
 /** The amount spent and the limit; below them what is spent of the day's and the month's limit. */
-function SpentOfLimits({
+export function SpentOfLimits({
   keyView,
-  places,
+  places = 0,
 }: {
   readonly keyView: KeyView;
-  readonly places: number;
+  readonly places?: number;
 }) {
   const { noLimit, spentOf } = useWords(keysWords);
   const { daily, daily_limit: dailyLimit, monthly, monthly_limit: monthlyLimit } = keyView;

@@ -9,7 +9,6 @@ import { Confirm } from '../components/dialog.tsx';
 import { Choice } from '../components/choice.tsx';
 import { ListPanel } from '../components/list-panel.tsx';
 import { Menu, MenuItem } from '../components/menu.tsx';
-import { Money } from '../components/money.tsx';
 import { Page } from '../components/page.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
@@ -20,7 +19,7 @@ import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { DeleteKey, RotateKey } from './key-acts.tsx';
 import { NewKey } from './key-form.tsx';
-import { keyStatuses, shownKey, useKeyColumns, useKeySwitch } from './key-parts.tsx';
+import { keyStatuses, shownKey, SpentOfLimits, useKeyColumns, useKeySwitch } from './key-parts.tsx';
 
 const noFilter = { q: '' };
 const searchDefaults = { ...noFilter, sort: 'created', after: '' };
@@ -117,7 +116,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
         path={({ id }) => `/keys/${id}`}
         card={(key) => ({
           title: key.name,
-          value: <Money amount={key.spent} as="spend" />,
+          value: <SpentOfLimits keyView={key} />,
           valueLabel: words.spent,
           detail: (
             <>

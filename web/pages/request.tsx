@@ -97,6 +97,7 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
             <span className="text-body font-medium">{words.names[outcome]}</span>
           )}
           <span className="text-table">
+            <span className="text-muted">{words.columns.code}: </span>
             <ErrorCode request={request} />
           </span>
         </div>

@@ -57,8 +57,9 @@ export function BalanceChip(): ReactNode {
         state === 'empty' && 'border-bad bg-bad-soft text-bad',
       )}
     >
-      {state !== 'fine' && <span>{words.balance[state]}</span>}
+      {(state === 'low' || state === 'empty') && <span>{words.balance[state]}</span>}
       {amount}
+      {state === 'unfunded' && <span>· {words.balance.unfunded}</span>}
     </PathLink>
   );
 }

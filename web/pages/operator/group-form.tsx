@@ -226,6 +226,7 @@ function LimitFields({ text, errors, onChange }: FieldsProps): ReactNode {
   const { groups: words } = useWords(priceWords);
   return (
     <div className="grid gap-4 sm:grid-cols-3">
+      <p className="text-caption text-muted sm:col-span-3">{words.limitsNote}</p>
       {limits.map((name) => (
         <Field
           key={name}

@@ -116,6 +116,7 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
           <Origin of={group.origin} />
         </Fact>
       </Facts>
+      <p className="mt-3 text-caption text-muted">{words.limitsNote}</p>
     </Panel>
   );
 }

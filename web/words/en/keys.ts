@@ -81,14 +81,14 @@ export default {
   },
   rotate: {
     open: 'Rotate',
-    title: (name: string) => `New secret for ${name}`,
+    title: (name: string) => `Rotate the secret of ${name}`,
     effect:
       'The key keeps its name, limits and usage. Running requests finish. The new secret is shown once.',
     endsOlder:
       'An older secret still works. Rotating ends it immediately; the current secret becomes the old one.',
     grace: 'Keep the old secret valid for',
     graces: { now: 'no time (ends now)', '1h': '1 hour', '24h': '24 hours', '7d': '7 days' },
-    action: 'Create new secret',
+    action: 'Rotate secret',
     oldWorks: 'The old secret {last4} works until {time}.',
     endNow: 'End now',
     ended: 'The old secret no longer works.',
@@ -97,7 +97,7 @@ export default {
     open: 'Delete',
     title: (name: string) => `Delete ${name}?`,
     effect: (key: string) =>
-      `Requests with ${key} are refused immediately, and the key cannot be restored. Its usage and charges keep its name.`,
+      `Requests with ${key}, or with an older secret of the key, are refused immediately, and the key cannot be restored. Its usage and charges keep its name.`,
     action: 'Delete key',
     done: (name: string) => `${name} is deleted.`,
   },

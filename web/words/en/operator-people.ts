@@ -261,7 +261,7 @@ export default {
     run: 'Run now',
     again: 'Run again',
     notRun:
-      'Not reconciled yet. A day with orders is reconciled after 10:30 (UTC+8) of the next day, or later if that was missed.',
+      'Not reconciled. A day with orders is reconciled by itself after 10:30 (UTC+8) of the next day, or later if that was missed; a day without orders is not.',
     noWallet: 'No payment method is configured.',
     ran: (bill: string, ours: string) =>
       `Run {at}: the bill has ${bill === '1' ? '1 line' : `${bill} lines`}, we have ${ours}.`,

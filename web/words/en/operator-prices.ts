@@ -66,7 +66,7 @@ export default {
     waits: 'scheduled',
     inForce: 'current',
     fileNote:
-      'The configuration file sets the name, the context and the like; edit them there. The price can be changed here; it applies until the file names another price.',
+      'The configuration file sets the name, the context and the like; edit them there. The price can be changed here; it applies until the price in the file is changed: a restart does not undo it.',
     stopSelling:
       'To stop selling it, list only the models that you sell in {models} of the channel in the configuration file.',
     actors: {
@@ -193,6 +193,7 @@ export default {
       models: 'Models',
       keys: 'Keys',
     },
+    limitsNote: 'Each limit holds for each user of the group.',
     createTitle: 'Add group',
     editTitle: (name: string) => `Edit ${name}`,
     name: 'Name',

@@ -74,7 +74,7 @@ export default {
       upTo: (time: string) => `Figures up to ${time}.`,
       points: (number: string) => `${number} points`,
       fromZero: '0 before',
-      noEarlier: 'no earlier data',
+      noEarlier: 'no data to compare with',
       revenue: 'Revenue',
       revenueTip: 'Charges less refunds of charges, as in the ledger.',
       counted: 'Revenue is net of refunds; charged requests include refunded ones.',
@@ -86,7 +86,8 @@ export default {
       marginTip: '(revenue − cost) ÷ revenue',
       requests: 'Charged requests',
       failed: 'Failed attempts',
-      failedTip: 'Failed attempts ÷ all attempts. Kept for about eight days.',
+      failedTip:
+        'Failed attempts ÷ all attempts. Counted some seconds later than charges, and kept for about eight days.',
       failedOf: (failed: string, attempts: string) =>
         `${failed} of ${attempts === '1' ? '1 attempt' : `${attempts} attempts`}`,
       failedSince: (day: string) => `data since ${day}`,

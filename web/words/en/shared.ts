@@ -219,7 +219,7 @@ export default {
     total: 'Total',
     day: 'Day',
     empty: 'No data in this period.',
-    loading: 'Loading the chart',
+    loading: 'The chart is not loaded yet',
   },
   status: {
     disabled: 'Disabled',

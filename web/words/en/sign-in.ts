@@ -7,7 +7,7 @@ export default {
     title: 'This is a demo. Vendors, sign-ins and payments are simulated.',
     way: 'Each button offers made-up people to sign in as; their balance is empty at first. You need no account of your own.',
     operator:
-      'To see the operator’s pages as an operator, who has a balance of ¥100, open the one-time link in the terminal that runs the demo. It works for 15 minutes; the link command printed there makes a new one.',
+      'To see the operator’s pages as an operator, who has a balance of ¥100, open the one-time link in the terminal that runs the demo. It works once, for 15 minutes; the link command printed there makes a new one.',
   },
   methods: { wechat: 'Continue with WeChat', github: 'Continue with GitHub' },
   scan: 'Scan with WeChat and confirm on your phone.',

@@ -22,7 +22,7 @@ export default {
   addsUpNot: 'Does not add up yet: a request is still being recorded. Reload in a moment.',
   held: (held: string, available: string) =>
     `Held for running tasks ${held} · available ${available}`,
-  times: (count: string) => `${count} ×`,
+  times: (count: string) => (count === '1' ? '1 entry' : `${count} entries`),
   balance: 'Balance over time',
   balanceSummary: (first: string, last: string, opening: string, closing: string) =>
     `Balance from ${first} to ${last}: from ${opening} to ${closing}.`,

@@ -13,7 +13,7 @@ export default {
   pay: 'Pay',
   otherWays: {
     qr: () => 'Pay with another phone: show a QR code',
-    mobile: (app: string) => `On a phone? Open ${app} to pay`,
+    mobile: (app: string) => `Viewing this page on a phone? Open ${app} to pay`,
   },
   thisPhone: (app: string) => `Pay on this phone instead: open ${app}`,
   submitOther: 'Show a QR code for another phone',
@@ -84,7 +84,7 @@ export default {
     tooLate: 'The time to pay is over. No payment has arrived.',
     closed: 'The order was cancelled. No payment has arrived.',
     failed: 'The payment service did not accept the order; nothing was paid.',
-    again: 'New code',
+    again: 'New order',
     orderAgain: 'Order again',
     payHere: (app: string) => `New order: pay with ${app} on this phone`,
     doubt: 'If you did pay, check now: no payment is credited twice.',

@@ -170,7 +170,7 @@ export default {
     line: 'Line',
     quantity: 'Quantity',
     price: 'Price',
-    exact: '= exact',
+    exact: 'Quantity × price',
     charged: 'Charged',
     roundedUp: 'Rounded up, once, to 0.000000001',
     total: 'Total',

@@ -229,7 +229,8 @@ export default {
     wallet: '付款方式',
     run: '立即对账',
     again: '重新对账',
-    notRun: '尚未对账。有订单的日期在次日 10:30（UTC+8）之后自动对账，错过的日子会补上。',
+    notRun:
+      '尚未对账。有订单的日期在次日 10:30（UTC+8）之后自动对账，错过的日子会补上；没有订单的日期不会自动对账。',
     noWallet: '没有配置任何付款方式。',
     ran: (bill, ours) => `{at} 对账：对账单 ${bill} 行，我方 ${ours} 行。`,
     columns: { what: '项目', count: '笔数', wallet: '对账单', ours: '我方', difference: '差额' },

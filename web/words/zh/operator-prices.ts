@@ -66,7 +66,7 @@ export default {
     waits: '待生效',
     inForce: '生效中',
     fileNote:
-      '名称、上下文等由配置文件管理，请在配置文件中修改。价格可以在这里修改，直到配置文件写入另一个价格为止都有效。',
+      '名称、上下文等由配置文件管理，请在配置文件中修改。价格可以在这里修改，直到配置文件中的价格改动为止都有效，重启不会使它失效。',
     stopSelling: '要停售，请在配置文件中该渠道的 {models} 里只列出要出售的模型。',
     actors: { command: '命令行', configuration: '配置文件', start: '首次启动' },
     createTitle: '添加模型',
@@ -183,6 +183,7 @@ export default {
       models: '模型',
       keys: '密钥',
     },
+    limitsNote: '每项限制对分组中的每个用户分别计算。',
     createTitle: '添加分组',
     editTitle: (name) => `编辑 ${name}`,
     name: '名称',

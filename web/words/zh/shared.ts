@@ -214,7 +214,7 @@ export default {
     total: '合计',
     day: '日期',
     empty: '这段时间没有数据。',
-    loading: '正在加载图表',
+    loading: '图表尚未加载',
   },
   status: {
     disabled: '已停用',

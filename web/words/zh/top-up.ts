@@ -77,7 +77,7 @@ export default {
     tooLate: '付款时间已过，尚未收到付款。',
     closed: '订单已取消，尚未收到付款。',
     failed: '支付服务没有接受这笔订单，没有扣款。',
-    again: '重新生成',
+    again: '重新下单',
     orderAgain: '重新下单',
     payHere: (app) => `重新下单：在这部手机上用${app}付款`,
     doubt: '如果你已付款，请立即查询，不会重复入账。',

@@ -31,7 +31,7 @@ export default {
   },
   tabs: {
     label: '查看方式',
-    requests: '逐条',
+    requests: '请求',
     failed: '失败的请求',
     day: '按天',
     model: '按模型',
@@ -171,7 +171,7 @@ export default {
     line: '计价项',
     quantity: '数量',
     price: '单价',
-    exact: '= 精确值',
+    exact: '数量 × 单价',
     charged: '扣费',
     roundedUp: '向上取整一次，精确到 0.000000001',
     total: '合计',
