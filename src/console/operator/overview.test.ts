@@ -119,11 +119,25 @@ forEachDatabase((_name, openFresh) => {
     ]);
     await post('channels/b/resume', {});
     const parked = { state: 'parked', why: 'credentials', since: 7, running: 0 };
-    const report = { channels: { a: parked }, openStreams: 0, recent: noRequests, databaseMs: 1 };
-    await database.query('INSERT INTO node_report (node, at, report) VALUES ($1, $2, $3)', [
-      ...['n', systemClock.now()],
-      JSON.stringify(report),
-    ]);
+    const report = async (node: string, a: object) => {
+      const text = JSON.stringify({
+        ...{ openStreams: 0, recent: noRequests, databaseMs: 1 },
+        channels: { a },
+      });
+      const values = [node, systemClock.now(), text];
+      await database.query(
+        'INSERT INTO node_report (node, at, report) VALUES ($1, $2, $3)',
+        values,
+      );
+    };
+    await report('served', { ...parked, state: 'degraded' });
+    await report('n', parked);
+    const [served, still] = await told();
+    expect(served, 'one process serves').toMatchObject([['credentials_refused', { channel: 'a' }]]);
+    expect(still).toContainEqual(['glm', ['a'], {}]);
+    const { state } = (await operator.ask('operator/channels/a')).json;
+    expect(state, 'the worst state is shown').toBe('parked');
+    await database.query("DELETE FROM node_report WHERE node='served'", []);
     const [attention, models] = await told();
     expect(attention).toMatchObject([
       ['credentials_refused', { channel: 'a' }],

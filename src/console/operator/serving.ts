@@ -1,6 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { StoredChannel, StoredModel } from '../../catalog/stored-catalog.ts';
-import { channelAcrossNodes, type NodeReport, nodeReports } from '../../gateway/reports/report.ts';
+import {
+  channelAcrossNodes,
+  isParkedEverywhere,
+  type NodeReport,
+  nodeReports,
+} from '../../gateway/reports/report.ts';
 import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import type { Database } from '../../storage/database.ts';
 import type { NotServingName } from '../contract.ts';
@@ -23,19 +28,20 @@ export async function channelActivity(database: Database, clock: Clock): Promise
 const heardAfterMs = 4_000;
 
 /**
- * Why a channel takes no new requests until an operator acts; undefined: it serves its models. A
- * cooling channel counts as one that serves: it rests for seconds.
+ * Why a channel takes no new requests; undefined: it serves its models. The gateway tries a parked
+ * channel again by itself, each process at its own time: one process that does not have it parked
+ * serves. A cooling channel counts as one that serves: it rests for seconds.
  */
 export function notServing(
   { name, state, changedAt }: StoredChannel,
   { reports, tasks }: ChannelActivity,
 ): NotServingName | undefined {
-  const seen = channelAcrossNodes(reports, name);
   if (state === 'disabled') return 'disabled';
-  if (state === 'active') return seen.state === 'parked' ? 'parked' : undefined;
+  if (state === 'active') return isParkedEverywhere(reports, name) ? 'parked' : undefined;
   // Drained: no process that knows of the change runs anything on the channel any more.
   const heard = reports.every(({ at }) => at >= changedAt + heardAfterMs);
-  return seen.running + (tasks.get(name) ?? 0) === 0 && heard ? 'drained' : 'draining';
+  const running = channelAcrossNodes(reports, name).running + (tasks.get(name) ?? 0);
+  return running === 0 && heard ? 'drained' : 'draining';
 }
 
 /** A channel that lists a model. */

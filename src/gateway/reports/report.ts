@@ -116,6 +116,12 @@ export function keyAcrossNodes(
   );
 }
 
+/** Whether every process that reports the channel has it parked. */
+export function isParkedEverywhere(reports: readonly NodeReport[], channel: string): boolean {
+  const seen = reports.flatMap(({ channels }) => channels[channel] ?? []);
+  return seen.length > 0 && seen.every(({ state }) => state === 'parked');
+}
+
 /** The last minutes of all processes together. */
 export interface CurrentLoad {
   readonly requests: number;
