@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import { changesMigrations, watchChanges } from '../storage/changes.ts';
 import type { Database, Transaction } from '../storage/database.ts';
+import { rotateKey } from './key-secrets.ts';
 import {
   type LiveKeyring,
   openKeyring,
@@ -175,6 +176,27 @@ forEachDatabase((_, openFresh, fresh) => {
     );
     expect(times.get(used.key.id)).toBe(2_000);
     expect(times.get(idle.key.id)).toBe(1_500);
+    await keyring.close();
+  });
+
+  test('the last use of a rotated key is the later one of its two secrets', async () => {
+    const db = await openFresh({ migrations });
+    let now = 1_000;
+    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now });
+    const [newLast, oldLast] = [await makeKey(db), await makeKey(db)];
+    const replaced = async ({ key, secret }: typeof newLast) => {
+      const rotated = await db.transact(() => rotateKey(key, '1h', now));
+      await keyring.lookUp(secret);
+      return rotated?.secret ?? '';
+    };
+    const secrets = [await replaced(newLast), await replaced(oldLast)];
+    now = 1_100;
+    for (const secret of secrets) await keyring.lookUp(secret);
+    now = 1_200;
+    keyring.known(oldLast.secret);
+    await keyring.recordUse();
+    const times = (await listKeys(db, { limit: 10 })).map(({ lastUsedAt }) => lastUsedAt);
+    expect(times).toEqual([1_100, 1_200]);
     await keyring.close();
   });
 });

@@ -345,15 +345,15 @@ class DatabaseKeyring implements LiveKeyring {
   async recordUse(): Promise<void> {
     const since = this.#useRecordedAt;
     this.#useRecordedAt = this.#clock.now();
-    const used = [...this.#held.values()].filter(({ usedAt }) => usedAt > since);
+    // A rotated key has two secrets for a while, and the statement takes one time for each key.
+    const latest = new Map<string, number>();
+    for (const { principal, usedAt } of this.#held.values())
+      if (usedAt > (latest.get(principal.keyId) ?? since)) latest.set(principal.keyId, usedAt);
+    const used = [...latest];
     for (let i = 0; i < used.length; i += recordUseBatch) {
-      const batch = used.slice(i, i + recordUseBatch);
       await this.#database.query(
         recordUses,
-        Array.from({ length: recordUseBatch }, (_, n) => batch[n]).flatMap((held) => [
-          held?.principal.keyId ?? '',
-          held?.usedAt ?? 0,
-        ]),
+        Array.from({ length: recordUseBatch }, (_, n) => used[i + n] ?? ['', 0]).flat(),
       );
     }
   }
