@@ -1,7 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { type JsonRows, jsonRows } from '../storage/sql.ts';
+import { type JsonRows, jsonRows, WhereClause } from '../storage/sql.ts';
 import { meetAt, spanIndex, sqlSpanIndex } from './spans.ts';
 import {
   chargedWithin,
@@ -261,6 +261,22 @@ export function* spentByKey(account: string): Transaction<ReadonlyMap<string, Ke
       },
     ]),
   );
+}
+
+/** The last rolled-up hour with a request of each key (wall clock, ms). A key without is absent. */
+export function* lastHourByKey(
+  account: string,
+  keyIds: readonly string[],
+): Transaction<ReadonlyMap<string, number>> {
+  if (keyIds.length === 0) return new Map();
+  const where = new WhereClause();
+  where.add('account=?', account);
+  where.addOneOf('key_id', keyIds);
+  const rows = yield {
+    sql: `SELECT key_id, MAX(hour) AS hour FROM usage_hour${where.text} GROUP BY key_id`,
+    params: where.params,
+  };
+  return new Map(rows.map((row) => [String(row['key_id']), Number(row['hour'])]));
 }
 
 /**

@@ -11,7 +11,7 @@ import { isNetwork } from '../../http/client-address.ts';
 import { periodOfWindow, spentInWindows } from '../../ledger/limit-windows.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { hourMs } from '../../usage/ranges.ts';
-import { spending, spentByKey } from '../../usage/spending.ts';
+import { lastHourByKey, spending, spentByKey } from '../../usage/spending.ts';
 import type { KeyDetail, KeyState, KeyView, KeyTermsView, LimitWindowView } from '../contract.ts';
 import { instant, instantOrNull, yuan, yuanOrNull } from '../format.ts';
 import { auditChanges } from '../operator/audit.ts';
@@ -126,8 +126,17 @@ export function* keyViews(keys: readonly Key[], shown: KeysShown): Transaction<r
   const used = yield* spentInWindows(
     windows.flatMap((each) => [...each.values()].map(({ id }) => id)),
   );
+  // A use is written to the key within a minute; the record of its request is there at once.
+  const lastUsedAt = ({ id, lastUsedAt: written = 0 }: Key): number | undefined =>
+    Math.max(written, spent.get(id)?.lastAt ?? 0) || undefined;
+  // A process that was killed within that minute has not written the use. Its hour is known.
+  const unwritten = keys.filter((key) => spent.has(key.id) && lastUsedAt(key) === undefined);
+  const lastHours = yield* lastHourByKey(
+    ownerId,
+    unwritten.map(({ id }) => id),
+  );
   return keys.map((key, index) => {
-    const { cost = 0n, lastAt = 0 } = spent.get(key.id) ?? {};
+    const { cost = 0n } = spent.get(key.id) ?? {};
     const windowOf = (kind: 'day' | 'month') => windowView(windows[index]?.get(kind), used);
     const [daily, monthly] = [windowOf('day'), windowOf('month')];
     const reached = [...(windows[index]?.values() ?? [])].some(
@@ -149,10 +158,7 @@ export function* keyViews(keys: readonly Key[], shown: KeysShown): Transaction<r
       spent_this_month: yuan(inMonth.get(key.id) ?? 0n),
       created_at: instant(key.createdAt),
       expires_at: instantOrNull(key.expiresAt),
-      // A use is written to the key within a minute; the record of its request is there at once.
-      last_used_at: instantOrNull(
-        Math.max(key.lastUsedAt ?? 0, lastAt) || (cost > 0n ? at : undefined),
-      ),
+      last_used_at: instantOrNull(lastUsedAt(key) ?? lastHours.get(key.id)),
       old_secret: oldSecretView(oldSecrets.get(key.id)),
       version: key.version,
       ...termsView(key),

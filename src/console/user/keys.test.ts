@@ -4,6 +4,8 @@ import { charge, noon, startUserConsole, topUp } from '../../../test/support/con
 import { hashOf, importKey, openKeyring } from '../../accounts/keys.ts';
 import { migrations } from '../../app/schema.ts';
 import { check } from '../../ledger/check.ts';
+import { hourMs } from '../../usage/ranges.ts';
+import { rollUp } from '../../usage/rollup.ts';
 import type { Browser } from '../../../test/support/console.ts';
 
 const clock = { now: () => noon, monotonicMs: () => 0 };
@@ -326,6 +328,20 @@ forEachDatabase((_name, openFresh) => {
     expect(trail.map(({ before }) => JSON.parse(String(before)))).toEqual([
       { name: 'mine', group: 'default' },
     ]);
+  });
+
+  test('a use that was not written to its key has the hour of its charge', async () => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    await topUp(database, browser.userId, 10n * yuan, noon - 9 * hourMs);
+    const { id } = (await make(browser, { name: 'web', group: 'default' })).json.key;
+    await charge(database, {
+      ...{ id: 'req_1', at: noon - 8 * hourMs, account: browser.userId, keyId: id },
+      lines: [['output', 1, yuan, yuan]],
+    });
+    while (await rollUp(database, noon)) continue;
+    const [used] = (await browser.ask('keys')).json.items;
+    expect(Date.parse(used.last_used_at)).toBe(Math.floor(noon / hourMs - 8) * hourMs);
   });
 
   test('keys are found by name, id and last characters, and come in four orders', async () => {
