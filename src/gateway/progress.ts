@@ -35,7 +35,7 @@ export class RequestProgress {
   #work: Work | undefined;
   /** While a hedge lasts, all work belongs to it. */
   shared: SharedWork | undefined;
-  /** The streamed call of the running or answering attempt. */
+  /** The streamed call of the last attempt, until the next begins; of a hedge, the winner's. */
   call: VendorCall | undefined;
   /** The client's members that the running or answering attempt does not send to its vendor. */
   dropped: readonly string[] | undefined;
@@ -78,6 +78,8 @@ export class RequestProgress {
   begin(candidate: Candidate): void {
     this.attempts += 1;
     this.candidate = candidate;
+    // The failed attempt's translation may be megabytes.
+    this.call = undefined;
   }
 
   /** The adapter refused the request, and the vendor was not called: this was no attempt. */

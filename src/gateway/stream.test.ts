@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Candidate } from '../catalog/snapshot.ts';
 import type { VendorCall } from '../providers/adapter.ts';
 import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
 import { parseJson } from '../api/request-body.ts';
@@ -78,7 +79,14 @@ function waitingForMoney() {
   const progress = new RequestProgress(first as ApiRequest);
   progress.call = call;
   const receiver = new ForwardingReceiver(funded, progress, attempt, adapter.stream(call));
-  return { attempt, receiver, written, holders: [call, first, request, spare], pay: () => pay() };
+  return {
+    attempt,
+    progress,
+    receiver,
+    written,
+    holders: [call, first, request, spare],
+    pay: () => pay(),
+  };
 }
 
 test('what waits for money is written once it is paid for', async () => {
@@ -99,6 +107,13 @@ test('a request keeps its bytes until the client has the first of its answer', a
   pay();
   await new Promise(setImmediate);
   expect([held(), skeletons()]).toEqual([[], []]);
+});
+
+test('the call of a failed attempt is not kept for the next', () => {
+  const { progress } = waitingForMoney();
+  expect(progress.call).toBeDefined();
+  progress.begin({} as Candidate);
+  expect(progress.call).toBeUndefined();
 });
 
 test('nothing is written of an attempt that lost its race while it waited for money', async () => {
