@@ -75,7 +75,11 @@ export class ChatStream implements StreamTranslator {
     for (let i = 0; i < templates.length; i++) {
       const template = templates[i];
       if (!template || !match.take(text, at, template)) continue;
-      if (i > 0) this.#templates = [template, ...templates.toSpliced(i, 1)];
+      const first = templates[0];
+      if (i > 0 && first) {
+        templates[i] = first;
+        templates[0] = template;
+      }
       return true;
     }
     return false;
@@ -291,7 +295,8 @@ function holesOf(text: string, at: number): Hole[] | undefined {
   return holes.some((hole) => hole.counted) ? holes.sort((a, b) => a.start - b.start) : undefined;
 }
 
-const noTemplates: readonly Template[] = [];
+/** For all streams: only an array with two templates is changed, and this one has none. */
+const noTemplates: Template[] = [];
 const mark = '\u0001';
 
 /**
@@ -346,7 +351,8 @@ function closingQuote(text: string, at: number): number {
 
 /**
  * The client's event for the vendor's event at `at`, if it matches the template. One object serves
- * all streams: only the text is allocated.
+ * all streams: only the text is allocated. It keeps the text of events, of each at most
+ * `eventBytesMax`, until the next events of any stream take its place.
  */
 class Match {
   /** The index after the event. */
