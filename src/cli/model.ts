@@ -39,9 +39,9 @@ export async function listModelsCommand(
   });
 }
 
-function stateOf({ active, channels, not_serving: not }: OperatorModel): string {
+function stateOf({ active, channels, served, not_serving: not }: OperatorModel): string {
   if (!active) return 'retired';
-  if (channels.some((name) => not[name] === undefined)) return 'sold';
+  if (served) return 'sold';
   const why = [...new Set(Object.values(not))].join(', ');
   return channels.length === 0 ? 'no channel' : `not served: ${why}`;
 }

@@ -220,6 +220,8 @@ export interface OperatorModel extends PricedModel {
   readonly channels: readonly string[];
   /** Those of `channels` that take no new requests at this moment, and why. */
   readonly not_serving: Readonly<Partial<Record<string, NotServingName>>>;
+  /** Whether one of `channels` takes requests for it. */
+  readonly served: boolean;
   readonly price_version: number;
   readonly durations: readonly number[] | null;
   /**

@@ -16,7 +16,7 @@ import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './con
 import { furtherPricesOf, wholePpm, pricesOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
 import { chargedBy } from './price-preview.ts';
-import { type ChannelActivity, channelActivity, listingChannels } from './serving.ts';
+import { type ChannelActivity, channelActivity, isServed, listingChannels } from './serving.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
 const members = {
@@ -218,6 +218,7 @@ export function modelView(
     not_serving: Object.fromEntries(
       listing.flatMap(({ channel: { name }, why }) => (why === undefined ? [] : [[name, why]])),
     ),
+    served: isServed(listing),
     price_version: model.priceVersion,
     durations: durations ?? null,
     hedge_after_ms: model.hedgeAfterMs ?? null,

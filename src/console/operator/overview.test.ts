@@ -100,16 +100,18 @@ forEachDatabase((_name, openFresh) => {
       const { items } = (await operator.ask('operator/models')).json;
       return [
         attention.map(({ code, values }: Attention) => [code, values]),
-        items.map((model: OperatorModel) => [model.id, model.channels, model.not_serving]),
+        items.map(({ id, channels, served, not_serving: not }: OperatorModel) => [
+          ...[id, channels, served, not],
+        ]),
       ];
     };
     expect(await told(), 'no channel lists a model').toEqual([
       [['model_without_channel', { model: 'spare' }]],
       [
-        ['alone', ['b'], {}],
-        ['glm', ['a'], {}],
-        ['spare', [], {}],
-        ['vendor/painter', ['a'], {}],
+        ['alone', ['b'], true, {}],
+        ['glm', ['a'], true, {}],
+        ['spare', [], false, {}],
+        ['vendor/painter', ['a'], true, {}],
       ],
     ]);
     await remove('models/spare', 1);
@@ -134,7 +136,7 @@ forEachDatabase((_name, openFresh) => {
     await report('n', parked);
     const [served, still] = await told();
     expect(served, 'one process serves').toMatchObject([['credentials_refused', { channel: 'a' }]]);
-    expect(still).toContainEqual(['glm', ['a'], {}]);
+    expect(still).toContainEqual(['glm', ['a'], true, {}]);
     const { state } = (await operator.ask('operator/channels/a')).json;
     expect(state, 'the worst state is shown').toBe('parked');
     await database.query("DELETE FROM node_report WHERE node='served'", []);
@@ -143,7 +145,7 @@ forEachDatabase((_name, openFresh) => {
       ['credentials_refused', { channel: 'a' }],
       ['models_without_channel', { count: '2' }],
     ]);
-    expect(models).toContainEqual(['glm', ['a'], { a: 'parked' }]);
+    expect(models).toContainEqual(['glm', ['a'], false, { a: 'parked' }]);
   });
 });
 

@@ -23,7 +23,7 @@ import type { OperatorContext } from './context.ts';
 import {
   type ChannelActivity,
   channelActivity,
-  isUnserved,
+  isServed,
   type ListingChannel,
   listingChannels,
 } from './serving.ts';
@@ -236,7 +236,7 @@ function unserved({
   const lost = models
     .filter(({ active }) => active)
     .map((model) => ({ model, listing: listingChannels(model, channels, seen) }))
-    .filter(({ listing }) => isUnserved(listing));
+    .filter(({ listing }) => !isServed(listing));
   const [first] = lost;
   if (first === undefined) return [];
   const since = instant(

@@ -60,6 +60,6 @@ export function listingChannels(
     .map((channel) => ({ channel, why: notServing(channel, activity) }));
 }
 
-/** Whether a model can be called by nobody. */
-export const isUnserved = (listing: readonly ListingChannel[]): boolean =>
-  listing.every(({ why }) => why !== undefined);
+/** Whether one of a model's channels takes requests for it. */
+export const isServed = (listing: readonly ListingChannel[]): boolean =>
+  listing.some(({ why }) => why === undefined);

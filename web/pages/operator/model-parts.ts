@@ -9,10 +9,6 @@ export const operatorModelPath = (id: string): string =>
 export const operatorModelAddress = (id: string): string => `operator/models/${pathName(id)}`;
 export const refreshModels = (): Promise<void> => refresh('operator/models');
 
-/** Whether no channel takes requests for the model. */
-export const isUnserved = ({ channels, not_serving: not }: OperatorModel): boolean =>
-  channels.every((name) => not[name] !== undefined);
-
 /** `qwen-main (drained)`: a channel of a model, and why it takes no requests. */
 export function useChannelName(): (model: OperatorModel, name: string) => string {
   const { notServing } = useWords(operatorWords);

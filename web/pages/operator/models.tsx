@@ -24,7 +24,7 @@ import {
   useLineName,
 } from '../model-parts.tsx';
 import { NewModel } from './model-form.tsx';
-import { isUnserved, operatorModelPath, useChannelName } from './model-parts.ts';
+import { operatorModelPath, useChannelName } from './model-parts.ts';
 
 const noFilter = { q: '', kind: '', listed: '' };
 const searchDefaults = { ...noFilter, sort: 'model', form: '' };
@@ -127,12 +127,12 @@ function Filters({ models, state, onChange }: FiltersProps): ReactNode {
 }
 
 function matches(model: OperatorModel, { q, kind: wanted, listed }: Search): boolean {
-  const { id, vendor, channels, kind, active, shutdown_date: ends } = model;
+  const { id, vendor, channels, served, kind, active, shutdown_date: ends } = model;
   const text = [id, vendor, ...channels].join(' ').toLowerCase();
   const states = [
     '',
     active ? 'active' : 'retired',
-    ...(active && isUnserved(model) ? ['unserved'] : []),
+    ...(active && !served ? ['unserved'] : []),
     ...(active && channels.length > 0 && ends !== null ? ['retiring'] : []),
   ];
   return (
@@ -275,14 +275,14 @@ function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
 /** Badges only for what is not in order; a cell left blank would read as unknown. */
 export function ModelBadge({ model }: { readonly model: OperatorModel }): ReactNode {
   const { models: words, model: notes } = useWords(priceWords);
-  const { active, shutdown_date: ends } = model;
+  const { active, served, shutdown_date: ends } = model;
   if (!active)
     return (
       <span className="inline-flex max-w-full" data-tip={notes.retiredNote}>
         <Badge icon="pause">{words.retired}</Badge>
       </span>
     );
-  if (isUnserved(model))
+  if (!served)
     return (
       <Badge icon="warning" tone="warn">
         {words.unserved}
