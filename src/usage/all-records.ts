@@ -47,11 +47,12 @@ export function* recordsOfAll(
 ): Transaction<AllRecordsPage> {
   if (!isFiltered(question)) return yield* pageOf(question, withinIds(question));
   const next = withinIds(question);
-  const [last] = yield {
-    sql: `SELECT id FROM usage${next.text} ORDER BY id DESC LIMIT 1 OFFSET ${next.place(lookedThrough - 1)}`,
+  const [read] = yield {
+    sql: `SELECT COUNT(*) AS count, MIN(id) AS id
+      FROM (SELECT id FROM usage${next.text} ORDER BY id DESC LIMIT ${next.place(lookedThrough)}) n`,
     params: next.params,
   };
-  const end = last && textColumn(last, 'id');
+  const end = Number(read?.['count']) < lookedThrough ? undefined : textColumn(read, 'id');
   return yield* pageOf(question, withinIds(startingAt(question, end)), end);
 }
 
