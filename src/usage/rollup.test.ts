@@ -5,7 +5,7 @@ import { dayMs } from '../base/calendar.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
 import { accountsMigrations } from '../accounts/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
-import { splitRange, hourMs, recentOf } from './ranges.ts';
+import { splitRange, hourMs, recentOf, rolledUntil } from './ranges.ts';
 import { forgetHours, rollUp, settledAfterMs, recheckHour, rebuildHours } from './rollup.ts';
 import { usageMigrations } from './migrations.ts';
 import { usagePage, type UsagePosition } from './page.ts';
@@ -170,7 +170,12 @@ forEachDatabase((_name, openFresh) => {
         expect([found.requests, found.cost]).toEqual([inside.length, sum(inside)]);
         const keys = await database.snapshot(() => spentByKey('a'));
         const ofKey = records.filter(({ account, key }) => account === 'a' && key === 'k1');
-        expect(keys.get('k1')).toMatchObject({ requests: ofKey.length, cost: sum(ofKey) });
+        const until = await database.snapshot(rolledUntil);
+        const begun = ofKey.flatMap(({ at }) => (at < until ? [] : [at - 700]));
+        expect(keys.get('k1')).toEqual({
+          ...{ requests: ofKey.length, cost: sum(ofKey) },
+          lastAt: begun.length === 0 ? undefined : Math.max(...begun),
+        });
         expect(short).toEqual({ requests: inside.length, cost: sum(inside) });
         for (const { of, cost } of byModel)
           expect(cost).toBe(
