@@ -125,8 +125,10 @@ function isFarOff(from: Nano = 0n, to: Nano = 0n): boolean {
 const nanoPerMillionCharactersMax = 100_000n * 1_000_000_000n;
 
 /** A new price for one character that was probably meant for a million of them. */
-export const isFarOffNew = ({ rates: { character = 0n } }: Price): boolean =>
-  character >= nanoPerMillionCharactersMax;
+export const isFarOffNew = (price: Price): boolean =>
+  [...amounts(price).values()].some(
+    ({ measure, amount = 0n }) => measure === 'character' && amount >= nanoPerMillionCharactersMax,
+  );
 
 function percentOf(from: Nano | undefined, to: Nano | undefined): number | undefined {
   if (from === undefined || to === undefined || from === 0n) return undefined;

@@ -13,7 +13,7 @@ import {
   type Terms,
   worstCase,
 } from './price.ts';
-import { priceDifferences } from './price-differences.ts';
+import { isFarOffNew, priceDifferences } from './price-differences.ts';
 import { parsePrice, priceText } from './price-json.ts';
 
 const unit = 1_000_000n;
@@ -484,8 +484,33 @@ describe('a written price', () => {
   it('differs from another by its factors, too', () => {
     const of = (text: string): Price => price({ modes: { flex: { times: times(text) } } });
     expect(priceDifferences(of('1/2'), of('0.5'))).toEqual([]);
-    expect(priceDifferences(of('1/2'), of('3/5'))).toMatchObject([
-      { member: 'mode flex', from: '1/2', to: '3/5', percent: undefined },
+    expect(priceDifferences(of('1/2'), of('3/5'))).toEqual([
+      {
+        ...{ member: 'mode flex', from: '1/2', to: '3/5' },
+        ...{ measure: undefined, farOff: false, percent: undefined },
+      },
     ]);
+  });
+
+  it('is far off at a thousand times another, and at a thousandth of it', () => {
+    const old = price({ rates: { input: 1_000_000n } });
+    const isFarOff = (input: bigint) =>
+      priceDifferences(old, price({ rates: { input } })).some(({ farOff }) => farOff);
+    expect([999_999_999n, 1_000_000_000n].map(isFarOff)).toEqual([false, true]);
+    expect([1_001n, 1_000n, 0n].map(isFarOff)).toEqual([false, true, false]);
+  });
+
+  it('is far off when it is new and a character costs what a million should, in any member', () => {
+    const [usual, dear] = [99_999n * unit * 1_000n, 100_000n * unit * 1_000n];
+    const bare = { rates: {} };
+    const priced = (character: bigint): readonly Price[] => [
+      price({ rates: { character } }),
+      price({ ...bare, by: { measure: 'character', rates: { hd: character } } }),
+      price({ ...bare, tiers: [{ aboveInputTokens: 9, rates: { character } }] }),
+    ];
+    expect(priced(usual).map(isFarOffNew)).toEqual([false, false, false]);
+    expect(priced(dear).map(isFarOffNew)).toEqual([true, true, true]);
+    const seconds = { measure: 'second', rates: { '720p': dear } } as const;
+    expect(isFarOffNew(price({ ...bare, by: seconds }))).toBe(false);
   });
 });
