@@ -137,6 +137,7 @@ export function* keyViews(keys: readonly Key[], shown: KeysShown): Transaction<r
   );
   return keys.map((key, index) => {
     const { cost = 0n } = spent.get(key.id) ?? {};
+    const lastHour = lastHours.get(key.id);
     const windowOf = (kind: 'day' | 'month') => windowView(windows[index]?.get(kind), used);
     const [daily, monthly] = [windowOf('day'), windowOf('month')];
     const reached = [...(windows[index]?.values() ?? [])].some(
@@ -158,7 +159,9 @@ export function* keyViews(keys: readonly Key[], shown: KeysShown): Transaction<r
       spent_this_month: yuan(inMonth.get(key.id) ?? 0n),
       created_at: instant(key.createdAt),
       expires_at: instantOrNull(key.expiresAt),
-      last_used_at: instantOrNull(lastUsedAt(key) ?? lastHours.get(key.id)),
+      last_used_at: instantOrNull(
+        lastUsedAt(key) ?? (lastHour && Math.max(lastHour, key.createdAt)),
+      ),
       old_secret: oldSecretView(oldSecrets.get(key.id)),
       version: key.version,
       ...termsView(key),
