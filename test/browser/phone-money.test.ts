@@ -179,7 +179,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     const desk = await openWindow(live.url, user.cookie, { width: 1440, language });
     await desk.go(path);
     await desk.page.getByText(words.expired).waitFor();
-    await desk.page.getByRole('button', { name: words.newCode }).waitFor();
+    await desk.page.getByRole('button', { name: words.newCode, exact: true }).waitFor();
     expect(await desk.page.getByRole('button', { name: words.payHere }).count()).toBe(0);
     await desk.page.getByText(words.doubt).waitFor();
     await desk.page.getByRole('button', { name: words.check }).waitFor();
@@ -189,7 +189,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await go(path);
     await page.getByText(words.expired).waitFor();
     await page.getByRole('button', { name: words.otherPhone }).waitFor();
-    expect(await page.getByRole('button', { name: words.newCode }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: words.newCode, exact: true }).count()).toBe(0);
     await expectAccessible(page, 'an expired code on a phone');
     await picture(page, `phone-expired-${language}`, { whole: true });
     await page.getByRole('button', { name: words.payHere }).click();

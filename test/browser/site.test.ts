@@ -37,7 +37,17 @@ async function openSite(look: WalkLook) {
   const { url } = await sharedConsole();
   const window = await openWindow(url, undefined, look);
   await window.page.emulateMedia({ colorScheme: look.theme });
-  return { ...window, open: (path: string) => window.go(`/docs/guide/${path}`) };
+  return {
+    ...window,
+    open: async (path: string) => {
+      await window.go(`/docs/guide/${path}`);
+      // VitePress names it once its script runs.
+      await window.page
+        .locator('.VPSwitchAppearance:not([title=""])')
+        .first()
+        .waitFor({ state: 'attached' });
+    },
+  };
 }
 
 const widthOf = (page: Page, selector: string): Promise<number> =>

@@ -38,6 +38,12 @@ export function BalanceChip(): ReactNode {
   if (balance === null || ofOperator) return null;
   const state = balanceState(balance, settings);
   const amount = formatYuan(balance.available, 'balance');
+  const shown = {
+    fine: amount,
+    unfunded: `${amount} · ${words.balance.unfunded}`,
+    low: `${words.balance.low} ${amount}`,
+    empty: `${words.balance.empty} ${amount}`,
+  }[state];
   const held =
     parseYuan(balance.held) > 0n
       ? ` · ${words.balance.held(formatYuan(balance.held, 'balance'))}`
@@ -45,9 +51,7 @@ export function BalanceChip(): ReactNode {
   return (
     <PathLink
       path="/top-up"
-      aria-label={[words.balance.label, state === 'fine' ? '' : words.balance[state], amount]
-        .filter(Boolean)
-        .join(' ')}
+      aria-label={`${words.balance.label} ${shown}`}
       data-tip={`${words.balance.label} ${formatYuan(balance.available, 'exact')}${held}`}
       className={clsx(
         'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2.5 text-table font-medium figures touch:h-10',
@@ -57,9 +61,7 @@ export function BalanceChip(): ReactNode {
         state === 'empty' && 'border-bad bg-bad-soft text-bad',
       )}
     >
-      {(state === 'low' || state === 'empty') && <span>{words.balance[state]}</span>}
-      {amount}
-      {state === 'unfunded' && <span>· {words.balance.unfunded}</span>}
+      {shown}
     </PathLink>
   );
 }
