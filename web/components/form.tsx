@@ -77,7 +77,9 @@ export function Form({
   const id = useId();
   useEffect(() => {
     const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid]');
-    if (wrong) wrong.focus();
+    wrong?.focus({ preventScroll: true });
+    // In the middle: its own text is below it.
+    if (wrong) wrong.scrollIntoView({ block: 'center' });
     else whole.current?.scrollIntoView({ block: 'nearest' });
   }, [attempts, error]);
   return (

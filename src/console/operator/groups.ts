@@ -194,7 +194,9 @@ function viewOf(
     concurrency: limits.concurrency ?? null,
     policy,
     fallback_models: fallbackModels,
-    models: reached.filter((model) => model.channels.length > 0),
+    models: reached
+      .filter((model) => model.channels.length > 0)
+      .toSorted((a, b) => a.id.localeCompare(b.id, 'en')),
     keys,
     origin,
     version,

@@ -134,7 +134,7 @@ function Business({ trend: { period, before } }: TrendProps): ReactNode {
       <FigureCard
         label={words.vendorCost}
         value={<Money amount={cost} as="spend" />}
-        tip={cost === null ? undefined : words.costTip}
+        tip={words.costTip}
         note={
           cost === null ? (
             words.noCost
@@ -325,17 +325,21 @@ function Largest({ trend: { period, zone, models, users, channels } }: TrendProp
             name: <PathLink path={`/operator/channels/${pathName(name)}`}>{name}</PathLink>,
             value: count(requests),
             share: shareOf(requests, period.requests),
-            note: [
-              cost === null ? '' : words.cost(formatYuan(cost, 'spend')),
-              attempts === 0
-                ? words.noAttempts
-                : words.attemptsFailed(formatCount(failed), formatCount(attempts)),
-              attempts > 0 && since !== null && since !== period.from
-                ? words.failedSince(formatDay(since, zone))
-                : '',
-            ]
-              .filter(Boolean)
-              .join(' · '),
+            note: (
+              <Unbroken
+                text={[
+                  cost === null ? '' : words.cost(formatYuan(cost, 'spend')),
+                  attempts === 0
+                    ? words.noAttempts
+                    : words.attemptsFailed(formatCount(failed), formatCount(attempts)),
+                  attempts > 0 && since !== null && since !== period.from
+                    ? words.failedSince(formatDay(since, zone))
+                    : '',
+                ]
+                  .filter(Boolean)
+                  .join(' · ')}
+              />
+            ),
           }),
         )}
       />

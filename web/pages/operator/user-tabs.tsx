@@ -13,6 +13,7 @@ import { useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
+import { CopyText } from '../../components/copy.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
@@ -51,7 +52,7 @@ export function UserStatement({ base }: TabProps): ReactNode {
         <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
           <Panel title={user.tabs.statement} className="self-start">
             <p className="mb-3 text-caption text-muted">
-              {words.period(view.from, view.to, view.zone)}
+              {words.period(view.from, view.to, view.zone)} {words.earlier}
             </p>
             <Facts>
               <Fact name={words.opening}>
@@ -224,15 +225,21 @@ export function UserKeys({ base }: TabProps): ReactNode {
   const search = useSearchState(searchDefaults);
   const keys = useData<PageOf<KeyView>>(`${base}/keys`, search[0]);
   return (
-    <ListPanel query={keys} search={search} empty={words.empty}>
+    <ListPanel query={keys} search={search} empty={words.empty} note={words.note}>
       {(rows) => <KeyTable keys={rows} />}
     </ListPanel>
   );
 }
 
 function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
-  const { title, spent } = useWords(keysWords);
-  const columns = useKeyColumns(keys).filter(({ id }) => id !== 'month');
+  const { title, spent, detail } = useWords(keysWords);
+  const id: Column<KeyView> = {
+    id: 'id',
+    header: detail.id,
+    cell: (key) => <CopyText text={key.id} label={detail.id} className="w-24" />,
+    spare: 4,
+  };
+  const columns = [...useKeyColumns(keys).filter((column) => column.id !== 'month'), id];
   return (
     <Table
       label={title}

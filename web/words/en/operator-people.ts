@@ -129,6 +129,7 @@ export default {
   },
   statement: {
     period: (from: string, to: string, zone: string) => `${from} to ${to}, days in ${zone}`,
+    earlier: 'Earlier months are on the statement that the user sees.',
     opening: 'Opening balance',
     topUps: 'Top-ups',
     charges: 'Charges, before refunds',
@@ -167,7 +168,10 @@ export default {
     },
     quantity: (count: string, unit: string) => `${count} × ${unit}`,
   },
-  keys: { empty: 'No keys.' },
+  keys: {
+    empty: 'No keys.',
+    note: 'Users change their keys themselves. To stop one for a user: tollgate key disable ID.',
+  },
   orders: {
     title: 'Orders',
     empty: 'No orders yet.',

@@ -80,7 +80,8 @@ export default {
       counted: 'Revenue is net of refunds; charged requests include refunded ones.',
       vendorCost: 'Vendor cost',
       noCost: 'no costs entered',
-      costTip: 'Channels without entered costs count as free.',
+      costTip:
+        'Channels without entered costs count as free. Costs are entered on a channel’s tab Models.',
       noRevenue: 'no revenue',
       margin: 'Margin',
       marginTip: '(revenue − cost) ÷ revenue',

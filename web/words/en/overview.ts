@@ -3,7 +3,7 @@ export default {
     available: 'Available',
     held: (amount: string, tasks: number) =>
       `${amount} held for ${tasks === 1 ? '1 task' : `${tasks} tasks`}`,
-    nothingHeld: 'Nothing held',
+    nothingHeld: 'Nothing held for running tasks',
     runway: 'Balance lasts about',
     notEnough: 'Not enough data',
     overAYear: 'over a year',
@@ -25,7 +25,7 @@ export default {
     periods: { today: 'Today', '7d': '7 days', '30d': '30 days', '90d': '90 days' },
     cost: 'Spent',
     refunded: (charged: string, refunded: string) =>
-      `Spent: charges ${charged} less refunds ${refunded}. Requests, chart and top models are before refunds.`,
+      `Spent: charges ${charged} less refunds ${refunded}. Requests, the chart and the top costs are before refunds.`,
     requests: 'Requests',
     before: (value: string) => `from ${value}`,
     nothingBefore: 'nothing in the period before',

@@ -117,6 +117,7 @@ export default {
   },
   statement: {
     period: (from, to, zone) => `${from} 至 ${to}，按 ${zone} 划分日期`,
+    earlier: '更早的月份在用户自己看到的账单中。',
     opening: '期初余额',
     topUps: '充值',
     charges: '扣费（退款前）',
@@ -149,7 +150,10 @@ export default {
     },
     quantity: (count, unit) => `${count} × ${unit}`,
   },
-  keys: { empty: '没有密钥。' },
+  keys: {
+    note: '密钥由用户自己修改。要替用户停用密钥，运行 tollgate key disable ID。',
+    empty: '没有密钥。',
+  },
   orders: {
     title: '订单',
     empty: '还没有订单。',

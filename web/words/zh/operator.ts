@@ -79,7 +79,7 @@ export default {
       counted: '收入已减去退款；扣费请求数包含已退款的请求。',
       vendorCost: '厂商成本',
       noCost: '尚未录入成本',
-      costTip: '没有录入成本的渠道按零成本计。',
+      costTip: '没有录入成本的渠道按零成本计。成本在渠道的“模型”标签页录入。',
       noRevenue: '没有收入',
       margin: '毛利率',
       marginTip: '（收入 − 成本）÷ 收入',

@@ -4,7 +4,7 @@ export default {
   figures: {
     available: '可用余额',
     held: (amount, tasks) => `${tasks} 个任务预留 ${amount}`,
-    nothingHeld: '没有预留',
+    nothingHeld: '没有为任务预留',
     runway: '余额预计可用',
     notEnough: '数据不足',
     overAYear: '一年以上',
