@@ -111,6 +111,7 @@ const texts = {
     next: 'What to do next',
     first: 'Retried on another channel.',
     last: 'Not retried: no other channel was available.',
+    code: 'Error code',
   },
   zh: {
     timeline: '各次尝试的时间',
@@ -120,6 +121,7 @@ const texts = {
     next: '如何处理',
     first: '已在另一个渠道重试。',
     last: '未重试：没有其他可用的渠道。',
+    code: '错误码',
   },
 } as const;
 
@@ -146,6 +148,10 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       await expect.poll(() => timeline.getByRole('listitem').count()).toBe(2);
       await look(own.page, `retried-charge-${view}`);
       for (const name of hidden) expect(await own.page.content()).not.toContain(name);
+      await own.go(`/requests/${retried}`);
+      await expect.poll(() => timeline.getByRole('listitem').count()).toBe(2);
+      // No label of a code that an answered request does not have.
+      expect(await own.page.getByRole('main').innerText()).not.toContain(words.code);
       await own.context.close();
 
       const all = await openWindow(live.url, operator.cookie, seen);

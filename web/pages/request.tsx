@@ -18,7 +18,7 @@ import { formatCount } from '../format/count.ts';
 import { formatDuration } from '../format/time.ts';
 import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { ErrorCode } from './error-code.tsx';
+import { codeOf, ErrorCode } from './error-code.tsx';
 import { HttpStatus, isAnswered, Reason } from './request-parts.tsx';
 import { Timeline } from './request-timeline.tsx';
 
@@ -96,10 +96,12 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
           {words.names[outcome] !== undefined && (
             <span className="text-body font-medium">{words.names[outcome]}</span>
           )}
-          <span className="text-table">
-            <span className="text-muted">{words.columns.code}: </span>
-            <ErrorCode request={request} />
-          </span>
+          {codeOf(request) !== null && (
+            <span className="text-table">
+              <span className="text-muted">{words.columns.code}: </span>
+              <ErrorCode request={request} />
+            </span>
+          )}
         </div>
         {remedy === null ? (
           <p className="text-body">
