@@ -195,7 +195,7 @@ async function counted({ gateway }: Serving, { cookie }: Browser): Promise<void>
 }
 
 const measured =
-  /_ms$|_at_ms$|median|p95|p50|per_second|uptime|memory|cpu|^(next|csrf|prefix|last4)$|node$|_seconds$/;
+  /_ms$|_at_ms$|median|p95|p50|per_second|uptime|memory|cpu|^(next|csrf|prefix|last4|configuration_file)$|node$|_seconds$/;
 
 async function visit(
   serving: Serving,
