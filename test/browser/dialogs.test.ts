@@ -28,11 +28,9 @@ const looks = looksAt().flatMap((look) =>
 /** Head and buttons stand in the window, wherever the middle of the dialog has been scrolled to. */
 async function expectInView(page: Page, dialog: Locator, buttons: number): Promise<void> {
   const middle = dialog.locator('[data-middle]');
-  const kept = [
-    dialog.getByRole('heading').first(),
-    ...(await dialog.locator('footer button').all()),
-  ];
-  expect(kept).toHaveLength(1 + buttons);
+  const ofFoot = dialog.locator('footer button');
+  await expect.poll(() => ofFoot.count()).toBe(buttons);
+  const kept = [dialog.getByRole('heading').first(), ...(await ofFoot.all())];
   const height = page.viewportSize()?.height ?? 0;
   for (const end of [0, 100_000]) {
     await middle.evaluate((box, top) => box.scrollTo(0, top), end);
