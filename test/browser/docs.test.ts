@@ -92,8 +92,6 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
     await client.getByText('200 OK').waitFor();
     await picture(page, 'docs-tried');
     expect(await client.innerText()).toContain('chat.completion');
-    // Scalar lets the answer fade in.
-    await page.evaluate('Promise.all(document.getAnimations().map((each) => each.finished))');
     await expectAccessible(page, 'the answer to a tried request');
 
     const behind = page.locator('main[inert]');
