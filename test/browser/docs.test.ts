@@ -36,6 +36,9 @@ async function openReference(live: LiveConsole, look: (typeof looks)[number]) {
   return { ...opened, warnings };
 }
 
+/** Scalar lets dialogs and answers fade in: their colours are looked at afterwards. */
+const fadeMs = 1_500;
+
 // `openWindow` fails a test whose page asks another host, breaks the policy or throws.
 describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 }, () => {
   test.each(looks)('is accessible at $width, $theme', async (look) => {
@@ -84,6 +87,7 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
       .first()
       .click();
     const client = page.getByRole('dialog').last();
+    await page.waitForTimeout(fadeMs);
     await expectAccessible(page, 'the dialog that tries an endpoint');
     // Nothing lies behind the button that closes it.
     expect(await page.getByRole('link', { name: 'OpenAPI', exact: true }).count()).toBe(0);
@@ -92,6 +96,7 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
     await client.getByText('200 OK').waitFor();
     await picture(page, 'docs-tried');
     expect(await client.innerText()).toContain('chat.completion');
+    await page.waitForTimeout(fadeMs);
     await expectAccessible(page, 'the answer to a tried request');
 
     const behind = page.locator('main[inert]');
