@@ -252,6 +252,7 @@ forEachDatabase((_, openFresh) => {
       ],
       unchanged: ['film'],
       refused: [],
+      farOff: [],
     };
     expect(await importPrices(db, list, { dry: true, clock })).toEqual({
       applied: false,
@@ -269,6 +270,7 @@ forEachDatabase((_, openFresh) => {
       changed: [],
       unchanged: ['m/1', 'film'],
       refused: [],
+      farOff: [],
     });
   });
 

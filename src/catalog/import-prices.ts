@@ -7,7 +7,7 @@ import { pricedModelSchema } from './config-schema.ts';
 import { type ModelAuthor, modelFrom, modelTable, putModel } from './edit-models.ts';
 import { rowOf, catalogTopic, lockCatalogVersion } from './editing.ts';
 import { ConfigReport, member, reportDuplicates, unknownName } from './config-report.ts';
-import { type PriceDifference, priceDifferences } from './price-differences.ts';
+import { isFarOffNew, type PriceDifference, priceDifferences } from './price-differences.ts';
 import type { ConfigPath, ConfigProblem } from './problem.ts';
 import type { Price } from './price.ts';
 import { publishPrice } from './price-versions.ts';
@@ -20,8 +20,8 @@ import type { YamlSource } from './yaml-source.ts';
 /** The changes that an import makes, or would make in a dry run. */
 export interface PriceImport {
   /**
-   * False in a dry run, when a line is refused (then nothing is imported), and when nothing
-   * differs.
+   * False in a dry run, when a line is refused or a price is far off (then nothing is imported),
+   * and when nothing differs.
    */
   readonly applied: boolean;
   /** New models, where the import may add some (`brings`). */
@@ -34,6 +34,23 @@ export interface PriceImport {
   }[];
   readonly unchanged: readonly string[];
   readonly refused: readonly ConfigProblem[];
+  /** Models with a price that was probably written for another unit. */
+  readonly farOff: readonly string[];
+}
+
+/** How a list is imported. */
+export interface ImportTerms {
+  /** Undefined: a dry run. */
+  readonly by?: ModelAuthor | undefined;
+  /** Entries of models that are not sold become new models. */
+  readonly brings?: Bundled;
+  /** Prices that are far off are meant so. */
+  readonly acceptFarOff?: boolean | undefined;
+}
+
+interface ImportRun extends Pick<ImportTerms, 'acceptFarOff'> {
+  readonly dry: boolean;
+  readonly clock: Clock;
 }
 
 /**
@@ -45,13 +62,14 @@ export interface PriceImport {
 export async function importPrices(
   database: Database,
   text: string,
-  { dry, clock }: { readonly dry: boolean; readonly clock: Clock },
+  { dry, clock, acceptFarOff }: ImportRun,
   beside?: (done: PriceImport) => Transaction<unknown>,
 ): Promise<PriceImport> {
   const source = await readPriceList(text);
-  if (dry) return database.snapshot(() => importing(source, undefined));
+  if (dry) return database.snapshot(() => importing(source, {}));
   return database.transact(function* () {
-    const done = yield* importing(source, { source: 'import', at: clock.now() });
+    const by = { source: 'import', at: clock.now() } as const;
+    const done = yield* importing(source, { by, acceptFarOff });
     if (done.applied && beside !== undefined) yield* beside(done);
     return done;
   });
@@ -63,14 +81,10 @@ export async function readPriceList(text: string): Promise<YamlSource> {
   return readYaml(text);
 }
 
-/**
- * The import inside a transaction. `by` undefined: a dry run. `brings`: entries of models that are
- * not sold become new models.
- */
+/** The import inside a transaction. */
 export function* importing(
   source: YamlSource,
-  by: ModelAuthor | undefined,
-  brings?: Bundled,
+  { by, brings, acceptFarOff = false }: ImportTerms,
 ): Transaction<PriceImport> {
   if (by !== undefined) yield* lockCatalogVersion();
   const sold = new Map(
@@ -93,7 +107,12 @@ export function* importing(
     windowsRemoved: windowTexts(old).filter((text) => !windowTexts(price).includes(text)),
   }));
   const changed = compared.filter(({ differences }) => differences.length > 0);
-  const applied = by !== undefined && report.clean && changed.length + added.length > 0;
+  const farOff = [
+    ...added.filter(({ price }) => isFarOffNew(price)),
+    ...changed.filter(({ differences }) => differences.some((one) => one.farOff)),
+  ].map(({ id }) => id);
+  const wanted = report.clean && changed.length + added.length > 0;
+  const applied = by !== undefined && wanted && (acceptFarOff || farOff.length === 0);
   if (applied) {
     for (const model of added) yield* putModel(model, yield* rowOf(modelTable, model.id), by);
     for (const { id, price } of changed) yield* publishPrice(id, price, by);
@@ -105,6 +124,7 @@ export function* importing(
     changed: changed.map(({ price: _, ...rest }) => rest),
     unchanged: compared.filter(({ differences }) => differences.length === 0).map(({ id }) => id),
     refused: report.problems,
+    farOff,
   };
 }
 

@@ -40,6 +40,7 @@ export async function checkConfig(file: string, options: SharedOptions, env: Env
 interface PriceOptions extends SharedOptions {
   readonly dryRun?: true;
   readonly rate?: string;
+  readonly acceptFarOff?: true;
 }
 
 export async function importPricesCommand(
@@ -48,13 +49,14 @@ export async function importPricesCommand(
   env: Env,
 ): Promise<void> {
   const written = readText(file);
+  const isDry = options.dryRun === true;
   await withDatabase(options, env, async (database) => {
     const at = systemClock.now();
     const { text, without } = await pricesIn(written, database, options, env);
     const done = await takeOver(
       database,
       text,
-      { dry: options.dryRun === true, clock: systemClock },
+      { dry: isDry, clock: systemClock, acceptFarOff: options.acceptFarOff },
       ({ changed }) =>
         writeAudit(at, {
           ...byCommand,
@@ -63,10 +65,10 @@ export async function importPricesCommand(
           after: { models: changed.map(({ id }) => id) },
         }),
     );
-    const { added: _, ...rest } = done;
+    const { applied, changed, unchanged, refused, farOff } = done;
     const report = {
-      ...rest,
-      changed: done.changed.map(({ id, differences }) => ({
+      applied,
+      changed: changed.map(({ id, differences }) => ({
         id,
         differences: differences.map(({ member, from, to, percent }) => ({
           member,
@@ -75,15 +77,21 @@ export async function importPricesCommand(
           percent,
         })),
       })),
+      unchanged,
+      refused,
+      far_off: farOff,
     };
+    const isRefused = refused.length > 0;
+    const needsConsent = farOff.length > 0 && options.acceptFarOff !== true;
     print(options, { ...report, ...(without.length > 0 && { without }) }, [
-      ...linesOf(file, done, options.dryRun === true),
+      ...(isRefused
+        ? ['nothing was changed:', describeProblems(file, refused)]
+        : linesOf(done, isDry || needsConsent ? 'would change' : 'changed')),
       ...(without.length === 0 ? [] : [`the list has no price for ${without.join(', ')}`]),
-      ...(options.dryRun === true || done.refused.length > 0 || done.changed.length === 0
-        ? []
-        : ['the new prices are in force within a second']),
+      ...(needsConsent && !isRefused ? [paint('yellow', farOffText(farOff))] : []),
+      ...(applied ? ['the new prices are in force within a second'] : []),
     ]);
-    if (done.refused.length > 0) process.exitCode = 1;
+    if (isRefused || (needsConsent && !isDry)) process.exitCode = 1;
   });
 }
 
@@ -110,10 +118,11 @@ async function pricesIn(
   return { text: JSON.stringify(prices), without };
 }
 
-function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
-  if (done.refused.length > 0)
-    return ['nothing was changed:', describeProblems(file, done.refused)];
-  const changed = done.changed.flatMap(({ id, differences, windowsRemoved }) => [
+const farOffText = (models: readonly string[]): string =>
+  `a price of ${models.join(', ')} is 1,000 times as high or as low as before: is its unit right? Add --accept-far-off to publish it`;
+
+function linesOf({ changed, unchanged }: PriceImport, verb: string): string[] {
+  const lines = changed.flatMap(({ id, differences, windowsRemoved }) => [
     ...differences
       .filter(({ member, to }) => !(member.startsWith('window ') && to === undefined))
       .map(({ member, from, to }) => `  ${id}: ${member} ${from ?? '-'} → ${to ?? '-'}`),
@@ -122,7 +131,7 @@ function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
       : [`  ${id}: removes the price windows (${windowsRemoved.join(', ')})`]),
   ]);
   return [
-    `${countPhrase(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} unchanged`,
-    ...changed,
+    `${countPhrase(changed.length, 'price')} ${verb}, ${unchanged.length} unchanged`,
+    ...lines,
   ];
 }

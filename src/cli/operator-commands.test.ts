@@ -210,6 +210,16 @@ channels: [{ name: a, vendor: deepseek, api_key: k, models: [deepseek-chat] }]
       'the new prices are in force within a second',
     ]);
     expect(await shown(take, {})).toBe('0 prices changed, 1 unchanged');
+    writeFileSync(list, '[{ id: deepseek-chat, price: { input: 2000, output: 4 } }]');
+    const doubt = /^1 price would change.*\n.*input 2 → 2000\na price of deepseek-chat .*unit/;
+    expect(await shown(take, { dryRun: true })).toMatch(doubt);
+    expect(process.exitCode).toBeUndefined();
+    expect(await shown(take, {})).toMatch(doubt);
+    expect(process.exitCode).toBe(1);
+    process.exitCode = undefined;
+    const accept = { acceptFarOff: true };
+    expect(await shown(take, { ...accept, dryRun: true })).toMatch(/^1 price would change/);
+    expect(await shown(take, accept)).toMatch(/^1 price changed[^]*in force/);
   });
 
   const logged = (account: string, keyId: string, index: number): LoggedRequest => {

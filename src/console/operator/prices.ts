@@ -232,20 +232,14 @@ async function importList(
   const list = await readPriceList(table?.list ?? input.text);
   const brings = await bundled();
   if (dry || (table !== undefined && table.problems.length > 0)) {
-    const compared = await database.snapshot(() => importing(list, undefined, brings));
+    const compared = await database.snapshot(() => importing(list, { brings }));
     return reported(table === undefined ? compared : comparedTable(table, compared), input.text);
   }
   if (why === undefined) return throwProblem('invalid', { fields: { reason: 'empty' } });
   const done = await database.transact(function* () {
-    const taken = yield* importing(
-      list,
-      { source: 'import', actor: user.id, reason: why, at },
-      brings,
-    );
-    const isOff =
-      taken.added.some(({ price }) => isFarOffNew(price)) ||
-      taken.changed.some(({ differences }) => differences.some(({ farOff }) => farOff));
-    if (taken.applied && isOff && input.accept_far_off !== true)
+    const by = { source: 'import', actor: user.id, reason: why, at } as const;
+    const taken = yield* importing(list, { by, brings, acceptFarOff: input.accept_far_off });
+    if (!taken.applied && taken.refused.length === 0 && taken.farOff.length > 0)
       return throwProblem('invalid', { fields: { accept_far_off: 'required' } });
     const facts = {
       models: taken.changed.map(({ id }) => id),
