@@ -146,6 +146,9 @@ forEachDatabase((_name, openFresh) => {
       ['models_without_channel', { count: '2' }],
     ]);
     expect(models).toContainEqual(['glm', ['a'], false, { a: 'parked' }]);
+    await report('later', { ...parked, since: 9 });
+    const [, unserved] = (await operator.ask('operator/overview')).json.attention;
+    expect(unserved.since, 'the last process to park it').toBe('1970-01-01T00:00:00.009Z');
   });
 });
 

@@ -10,6 +10,7 @@ import {
   type NodeReport,
   currentLoad,
   overrunsOf,
+  parkedEverywhereSince,
   countTotals,
 } from '../../gateway/reports/report.ts';
 import { minuteMs, recentMinutes } from '../../gateway/reports/counts.ts';
@@ -275,8 +276,9 @@ const unservedSince = (
 ): number =>
   Math.max(
     ...(listing.length === 0 ? [changedAt] : []),
-    ...listing.map(({ channel, why }) =>
-      why === 'parked' ? channelAcrossNodes(reports, channel.name).since : channel.changedAt,
+    ...listing.map(
+      ({ channel: { name, changedAt: at }, why }) =>
+        (why === 'parked' ? parkedEverywhereSince(reports, name) : undefined) ?? at,
     ),
   );
 

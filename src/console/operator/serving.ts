@@ -2,9 +2,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { StoredChannel, StoredModel } from '../../catalog/stored-catalog.ts';
 import {
   channelAcrossNodes,
-  isParkedEverywhere,
   type NodeReport,
   nodeReports,
+  parkedEverywhereSince,
 } from '../../gateway/reports/report.ts';
 import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import type { Database } from '../../storage/database.ts';
@@ -37,7 +37,8 @@ export function notServing(
   { reports, tasks }: ChannelActivity,
 ): NotServingName | undefined {
   if (state === 'disabled') return 'disabled';
-  if (state === 'active') return isParkedEverywhere(reports, name) ? 'parked' : undefined;
+  if (state === 'active')
+    return parkedEverywhereSince(reports, name) === undefined ? undefined : 'parked';
   // Drained: no process that knows of the change runs anything on the channel any more.
   const heard = reports.every(({ at }) => at >= changedAt + heardAfterMs);
   const running = channelAcrossNodes(reports, name).running + (tasks.get(name) ?? 0);

@@ -116,10 +116,17 @@ export function keyAcrossNodes(
   );
 }
 
-/** Whether every process that reports the channel has it parked. */
-export function isParkedEverywhere(reports: readonly NodeReport[], channel: string): boolean {
+/**
+ * Since when every process that reports the channel has it parked, wall clock ms; undefined: one
+ * has not.
+ */
+export function parkedEverywhereSince(
+  reports: readonly NodeReport[],
+  channel: string,
+): number | undefined {
   const seen = reports.flatMap(({ channels }) => channels[channel] ?? []);
-  return seen.length > 0 && seen.every(({ state }) => state === 'parked');
+  if (seen.length === 0 || seen.some(({ state }) => state !== 'parked')) return undefined;
+  return Math.max(...seen.map(({ since }) => since));
 }
 
 /** The last minutes of all processes together. */
