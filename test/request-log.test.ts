@@ -149,6 +149,8 @@ forEachDatabase((_name, _openFresh, fresh) => {
       (await on.operator.ask(`operator/requests?user=${on.userId}&${query}`)).json.kept_from,
     ];
     expect(await keptFrom('from=-24h')).toEqual([null, null]);
+    expect(await keptFrom('from=-30d'), 'a new user misses none').toEqual([null, null]);
+    await on.database.query('UPDATE users SET created_at = 0', []);
     const weekAgo = Date.now() - 7 * 86_400_000;
     for (const from of await keptFrom('from=-30d'))
       expect(Math.abs(Date.parse(from) - weekAgo)).toBeLessThan(60_000);

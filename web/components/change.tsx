@@ -5,12 +5,12 @@ import { useWords } from '../words/family.ts';
 
 interface ChangeProps {
   readonly now: number;
-  /** Not 0. */
   readonly before: number;
 }
 
-/** `▲ 12.0 %`. */
+/** `▲ 12.0 %`; nothing where there was 0, which has no share. */
 export function Change({ now, before }: ChangeProps): ReactNode {
+  if (before === 0) return null;
   const share = (now - before) / Math.abs(before);
   return <Arrow sign={share} size={formatShare(Math.abs(share))} />;
 }

@@ -40,7 +40,7 @@ export function Tabs<Value extends string>({
             value={tab}
             className={clsx(
               // The row cuts what stands outside of it.
-              '-outline-offset-2 h-9 shrink-0 rounded-t-control border-b-2 px-3 text-table font-medium touch:h-11',
+              '-outline-offset-2 h-9 shrink-0 rounded-t-control border-b-2 px-2 text-table sm:px-3 font-medium touch:h-11',
               tab === value
                 ? 'border-accent text-text'
                 : 'border-transparent text-muted hover:text-text',

@@ -227,7 +227,7 @@ function Compared({ view: { period, zone, as_of: now } }: Pick<OverviewProps, 'v
       words.nothingBefore
     ) : (
       <>
-        {was !== 0 && <Change now={now} before={was} />} {words.before(told)}
+        <Change now={now} before={was} /> {words.before(told)}
       </>
     );
   return (

@@ -173,15 +173,9 @@ export function FailedList({ path, ...list }: ListProps): ReactNode {
           columns={columns}
           path={path}
           card={(request) => ({
-            title: request.model ?? request.endpoint ?? codeOf(request) ?? '—',
+            title: <ShortReason request={request} />,
             value: <HttpStatus request={request} />,
-            detail: (
-              <RequestLine
-                at={request.at}
-                who={request.key_name}
-                why={<ShortReason request={request} />}
-              />
-            ),
+            detail: <RequestLine at={request.at} who={request.key_name} why={request.model} />,
           })}
         />
       )}

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { keyNamesOf } from '../../accounts/user-keys.ts';
+import { findUser } from '../../accounts/users.ts';
 import {
   codeOf,
   type LoggedAttempt,
@@ -129,8 +130,8 @@ export interface ShownRequest extends LoggedRequest {
 }
 
 /**
- * From when on failed requests are kept, where the period begins before. `account`: only its
- * requests are listed.
+ * From when on failed requests are kept, where the period begins before, and an account that is
+ * listed alone may have had some.
  */
 export async function keptFrom(
   database: Database,
@@ -139,7 +140,9 @@ export async function keptFrom(
   now: number,
 ): Promise<string | null> {
   const since = await database.snapshot(() => loggedSince(account, now));
-  return (from?.(now) ?? 0) < since ? instant(since) : null;
+  if ((from?.(now) ?? 0) >= since) return null;
+  const user = account === undefined ? undefined : await findUser(database, account);
+  return user !== undefined && user.createdAt >= since ? null : instant(since);
 }
 
 /** A page of requests. */
