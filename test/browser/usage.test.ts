@@ -194,7 +194,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
 
   test('a row of tabs without room fades out at the side where it goes on', async () => {
     const { live, user } = await livedIn();
-    const { page, go } = await openWindow(live.url, user.cookie, { width: 390 });
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 320 });
     await go('/usage');
     const tabs = page.getByRole('tablist', { name: usageEn.tabs.label });
     const sides = () =>
@@ -209,7 +209,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await page.setViewportSize({ width: 1200, height: 800 });
     await expect.poll(sides).toEqual([]);
 
-    await page.setViewportSize({ width: 390, height: 800 });
+    await page.setViewportSize({ width: 320, height: 800 });
     await go('/playground/embedding');
     await page.locator('main nav[data-more-before]:not([data-more-after])').waitFor();
   }, 60_000);
