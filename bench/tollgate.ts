@@ -91,6 +91,9 @@ export async function install(
   }
 }
 
+/** A process has kept its compiled code by then (bin/tollgate.js), and every later start has it. */
+const codeKeptMs = 6_000;
+
 /**
  * The gateway with everything on: SQLite, key, limits, reserve, settle, usage record. Makes its
  * user and key before the first measurement.
@@ -105,6 +108,9 @@ export async function tollgate(folder: string, vendors: Vendors): Promise<Tollga
     command,
     serve,
   } = await install(folder, configuration(vendors));
+  const earlier = await serve();
+  await new Promise((resolve) => setTimeout(resolve, codeKeptMs));
+  await earlier.stop();
   return {
     name: 'Tollgate',
     version: '',

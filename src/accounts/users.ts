@@ -285,10 +285,10 @@ function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
   };
 }
 
-/** How many users were made within a range (wall clock, ms). */
+/** How many users, operators apart, were made within a range (wall clock, ms). */
 export function* usersMadeWithin(from: number, to: number): Transaction<number> {
   const [row] = yield {
-    sql: 'SELECT COUNT(*) AS count FROM users WHERE created_at>=$1 AND created_at<$2',
+    sql: "SELECT COUNT(*) AS count FROM users WHERE created_at>=$1 AND created_at<$2 AND role='user'",
     params: [from, to],
   };
   return Number(row?.['count'] ?? 0);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { proofs } from '../../src/app/schema.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { checkRun, startNightlyCheck } from '../../src/ledger/check.ts';
 import en from '../../web/words/en/operator.ts';
@@ -125,7 +126,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
             'INSERT INTO channel_count VALUES ($1, $2, $3, $4) ON CONFLICT (slot, channel, kind) DO UPDATE SET count = excluded.count',
             [hour - days * 86_400_000, channel, kind, count],
           );
-      const night = await startNightlyCheck(database, systemClock, {}, 0);
+      const night = await startNightlyCheck(database, systemClock, proofs, 0);
       await expect
         .poll(async () => (await checkRun(database, night ?? '', Date.now()))?.ok)
         .toBe(true);

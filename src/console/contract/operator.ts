@@ -68,6 +68,7 @@ export interface TrendFigures {
   readonly failed_since: Instant | null;
   /** Users with a charged request. */
   readonly active_users: number;
+  /** Operators apart. */
   readonly new_users: number;
 }
 

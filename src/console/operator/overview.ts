@@ -131,14 +131,14 @@ async function attention(
 }
 
 function parkedChannels({ catalogue, reports }: AttentionInput): readonly Attention[] {
-  return catalogue.channels.flatMap(({ name, state }) => {
+  return catalogue.channels.flatMap(({ name, state, origin }) => {
     const { state: seen, why, since } = channelAcrossNodes(reports, name);
     if (state !== 'active' || seen !== 'parked') return [];
     const code = why === 'credentials' ? 'credentials_refused' : 'channel_parked';
     return [
       {
         code,
-        values: { channel: name, why: whyCode(why ?? '') },
+        values: { channel: name, why: whyCode(why ?? ''), origin },
         since: instant(since),
         path: `/operator/channels/${encodeURIComponent(name)}`,
       },

@@ -91,7 +91,7 @@ forEachDatabase((_name, openFresh) => {
     const accounts: string[] = [];
     for (let i = 0; i < 12; i++)
       accounts.push((await newCustomer(database, 1_000_000n * nano)).userId);
-    await database.query('UPDATE users SET created_at=$1', [noon - 70 * dayMs]);
+    await database.query('UPDATE users SET created_at=$1', [today]); // the operator's
     const made = [noon - hourMs, noon - 3 * dayMs, noon - 8 * dayMs];
     for (const [index, at] of made.entries())
       await database.query('UPDATE users SET created_at=$1 WHERE id=$2', [
@@ -318,10 +318,10 @@ forEachDatabase((_name, openFresh) => {
     expect(json.before).toMatchObject({ failed_share: null, failed_since: null });
   }, 120_000);
 
-  test('new users are counted by the day that made them', async () => {
+  test('new users, operators apart, are counted by the day that made them', async () => {
     const database = await openFresh({ migrations });
     const { trend } = await open(database);
-    await database.query('UPDATE users SET created_at=$1', [noon - 70 * dayMs]);
+    await database.query('UPDATE users SET created_at=$1', [today]); // the operator's
     for (const at of [today, today - 1, today - 7 * dayMs, noon - 7 * dayMs]) {
       const { userId } = await newCustomer(database, 0n);
       await database.query('UPDATE users SET created_at=$1 WHERE id=$2', [at, userId]);

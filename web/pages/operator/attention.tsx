@@ -102,7 +102,10 @@ function Act({
   readonly onLook: () => void;
 }): ReactNode {
   const { overview: words } = useWords(operatorWords);
-  const { code, path } = attention;
+  const { code, path, values } = attention;
+  const needsKey = code === 'credentials_refused';
+  // The console cannot change a key that the configuration file names.
+  const isOfFile = needsKey && values['origin'] === 'configuration';
   const look = first ? 'primary' : 'secondary';
   if (path === '/operator')
     return (
@@ -112,10 +115,10 @@ function Act({
     );
   return (
     <PathLink
-      path={code === 'credentials_refused' ? `${path}?tab=settings&form=edit` : path}
+      path={needsKey && !isOfFile ? `${path}?tab=settings&form=edit` : path}
       className={buttonLook({ look })}
     >
-      {words.buttons[code]}
+      {words.buttons[isOfFile ? 'channel_parked' : code]}
     </PathLink>
   );
 }

@@ -246,7 +246,7 @@ function useSaleColumns(): readonly Column<OperatorModel>[] {
       spare: 1,
       cell: (model) => (
         <span className="block max-w-44 truncate 2xl:max-w-60">
-          {model.channels.map((name) => nameOf(model, name)).join(' · ')}
+          {model.channels.map((name) => nameOf(model, name)).join(' · ') || '—'}
         </span>
       ),
     },

@@ -11,6 +11,7 @@ import type {
 } from '../../../src/console/contract.ts';
 import { useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
+import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { CopyText } from '../../components/copy.tsx';
@@ -23,6 +24,7 @@ import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
+import { shiftDay } from '../../format/day.ts';
 import { formatDuration } from '../../format/time.ts';
 import { keysWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -39,21 +41,40 @@ interface TabProps {
 }
 
 const searchDefaults = { after: '' };
+/** The first and the last day; both empty: this month. */
+const statementSearch = { from: '', to: '' };
 /** `charge` is the id of the charge that is open beside the list. */
 const chargeSearch = { after: '', charge: '' };
 
-/** This month's statement, as the user sees it. */
+/** The days of the month before the one in which `day` is. */
+function monthBefore(day: string): { readonly from: string; readonly to: string } {
+  const to = shiftDay(`${day.slice(0, 7)}-01`, -1);
+  return { from: `${to.slice(0, 7)}-01`, to };
+}
+
+/** A month's statement, as the user sees it. */
 export function UserStatement({ base }: TabProps): ReactNode {
   const { statement: words, user } = useWords(peopleWords);
-  const statement = useData<StatementView>(`${base}/statement`);
+  const [days, change] = useSearchState(statementSearch);
+  const statement = useData<StatementView>(`${base}/statement`, days);
   return (
     <Loaded query={statement}>
       {(view) => (
         <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
           <Panel title={user.tabs.statement} className="self-start">
             <p className="mb-3 text-caption text-muted">
-              {words.period(view.from, view.to, view.zone)} {words.earlier}
+              {words.period(view.from, view.to, view.zone)}
             </p>
+            <div className="mb-3 flex flex-wrap gap-2">
+              <Button size="small" icon="back" onClick={() => change(monthBefore(view.from))}>
+                {words.earlier}
+              </Button>
+              {days.from !== '' && (
+                <Button size="small" onClick={() => change(statementSearch)}>
+                  {words.thisMonth}
+                </Button>
+              )}
+            </div>
             <Facts>
               <Fact name={words.opening}>
                 <Money amount={view.opening.balance} as="exact" />

@@ -262,7 +262,8 @@ export default {
     usage: 'Usage reported by the vendor',
     tokens: (count: string) => (count === '1' ? '1 token' : `${count} tokens`),
     estimated: 'Estimated vendor cost',
-    noCost: 'unknown: enter the vendor cost of this model under Models of the channel',
+    noCost:
+      'unknown: once the channel is saved, enter the vendor cost of this model under its Models',
     said: 'Message from the vendor',
     answer: 'Answer',
   },

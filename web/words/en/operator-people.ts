@@ -129,7 +129,8 @@ export default {
   },
   statement: {
     period: (from: string, to: string, zone: string) => `${from} to ${to}, days in ${zone}`,
-    earlier: 'Earlier months are on the statement that the user sees.',
+    earlier: 'Earlier month',
+    thisMonth: 'This month',
     opening: 'Opening balance',
     topUps: 'Top-ups',
     charges: 'Charges, before refunds',

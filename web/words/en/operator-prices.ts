@@ -191,7 +191,7 @@ export default {
       tpm: 'Tokens / min',
       concurrency: 'Concurrency',
       models: 'Models',
-      keys: 'Keys',
+      keys: 'Enabled keys',
     },
     limitsNote: 'Each limit holds for each user of the group.',
     createTitle: 'Add group',

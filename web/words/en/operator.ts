@@ -74,7 +74,7 @@ export default {
       upTo: (time: string) => `Figures up to ${time}.`,
       points: (number: string) => `${number} points`,
       fromZero: '0 before',
-      noEarlier: 'no data to compare with',
+      noEarlier: 'no full period to compare with',
       revenue: 'Revenue',
       revenueTip: 'Charges less refunds of charges, as in the ledger.',
       counted: 'Revenue is net of refunds; charged requests include refunded ones.',

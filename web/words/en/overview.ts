@@ -11,7 +11,7 @@ export default {
       days < 1 ? 'under a day' : days < 2 ? '1 day' : `${Math.floor(days)} days`,
     formula: (available: string, mean: string) =>
       `${available} available ÷ ${mean} a day, the mean of the last 7 full days`,
-    perDay: (mean: string) => `${mean} a day`,
+    perDay: (mean: string) => `${mean} a day over 7 full days`,
     today: 'Today',
     yesterday: (amount: string) => `${amount} by this time yesterday`,
     week: 'Last 7 days',

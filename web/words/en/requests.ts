@@ -2,7 +2,7 @@
 export default {
   list: 'Failed requests',
   title: 'Request',
-  none: 'No failed requests in this period.',
+  none: 'No failed requests.',
   nothing: 'No matches.',
   kept: 'Failed requests are kept for 7 days.',
   keptFrom: (time: string) => `Failed requests before ${time} are no longer kept.`,

@@ -95,7 +95,7 @@ export default {
       user: '用户',
       order: '订单',
       key: '密钥',
-      prices: '价目表',
+      prices: '价格表',
       announcement: '公告',
       identity: '登录方式',
       sign_in_link: '登录链接',

@@ -186,7 +186,7 @@ export default {
     noPrice: '价格未知',
     forUsers: '售价：',
     pricesHelp:
-      '这里的价格是用户支付的售价。还没有出售的模型，勾选后按所示标价出售；标价来自内置价目表，之后可在“模型与价格”中修改。厂商成本请在保存后到此渠道的“模型”中录入。',
+      '这里的价格是用户支付的售价。还没有出售的模型，勾选后按所示标价出售；标价来自内置价格表，之后可在“模型与价格”中修改。厂商成本请在保存后到此渠道的“模型”中录入。',
     priceOf: (model, line) => `${model}：售价，${line}，元/百万 token`,
     perMillion: '¥ / 百万 token',
     needsPrice: (model) => `${model} 还没有价格：请填写输入和输出的售价。`,
@@ -229,7 +229,7 @@ export default {
     usage: '厂商报告的用量',
     tokens: (count) => `${count} token`,
     estimated: '估算厂商成本',
-    noCost: '未知：请在渠道的“模型”中录入此模型的厂商成本',
+    noCost: '未知：请在保存渠道后，到渠道的“模型”中录入此模型的厂商成本',
     said: '厂商返回的信息',
     answer: '回答',
   },

@@ -117,7 +117,8 @@ export default {
   },
   statement: {
     period: (from, to, zone) => `${from} 至 ${to}，按 ${zone} 划分日期`,
-    earlier: '更早的月份在用户自己看到的账单中。',
+    earlier: '上一个月',
+    thisMonth: '本月',
     opening: '期初余额',
     topUps: '充值',
     charges: '扣费（退款前）',

@@ -73,7 +73,7 @@ export default {
       upTo: (time) => `数据截至 ${time}。`,
       points: (number) => `${number} 个百分点`,
       fromZero: '此前为 0',
-      noEarlier: '没有可比较的数据',
+      noEarlier: '没有完整的上一时段可比较',
       revenue: '收入',
       revenueTip: '扣费减去扣费的退款，与账本一致。',
       counted: '收入已减去退款；扣费请求数包含已退款的请求。',

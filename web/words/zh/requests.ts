@@ -3,7 +3,7 @@ import type en from '../en/requests.ts';
 export default {
   list: '失败的请求',
   title: '请求详情',
-  none: '这段时间没有失败的请求。',
+  none: '没有失败的请求。',
   nothing: '没有匹配的记录。',
   kept: '失败的请求保留 7 天。',
   keptFrom: (time) => `${time} 之前的失败请求已不再保留。`,

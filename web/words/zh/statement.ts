@@ -47,7 +47,7 @@ export default {
   more: '当天的更多记录',
   notCharged: (held, from, to) => `${from} 预留 ${held}，${to} 解除预留`,
   verify: '与账本核对',
-  proven: (lines) => `${lines} 行，合计一致。`,
+  proven: (lines) => `${lines} 行，逐行一致。`,
   provenNote: (time, took) => `${time} 由账本重新计算，用时 ${took}。`,
   differs: (id, recorded, transferred) =>
     `第一处不一致是 ${id}：记录 ${recorded}，流水 ${transferred}。请联系管理员。`,
