@@ -45,6 +45,15 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
         await picture(page, `user-${tab}-${width}`);
       }
       expect(wider).toEqual([]);
+
+      await go(`${paths.user}?tab=statement`);
+      const period = page.getByText(/^\d{4}-\d{2}-\d{2} to /);
+      const thisMonth = await period.innerText();
+      await page.getByRole('button', { name: en.statement.earlier }).click();
+      await expect.poll(() => period.innerText()).not.toBe(thisMonth);
+      expect(await period.innerText()).toMatch(/^(\d{4}-\d{2})-01 to \1-(?:28|29|30|31),/);
+      await page.getByRole('button', { name: en.statement.thisMonth }).click();
+      await expect.poll(() => period.innerText()).toBe(thisMonth);
     },
     60_000,
   );
