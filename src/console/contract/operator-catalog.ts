@@ -399,7 +399,10 @@ export interface OperatorGroup {
   readonly policy: PolicyName;
   /** Asked in this order when the model of a request cannot answer. */
   readonly fallback_models: readonly string[];
+  /** Those that channels of the group list, with these channels. */
   readonly models: readonly { readonly id: string; readonly channels: readonly string[] }[];
+  /** Its channels that take no new requests, and why. */
+  readonly not_serving: Readonly<Partial<Record<string, NotServingName>>>;
   readonly keys: number;
   readonly origin: OriginName;
   readonly version: number;

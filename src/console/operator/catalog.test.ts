@@ -170,6 +170,12 @@ forEachDatabase((_name, openFresh) => {
       name: 'economy',
       origin: 'configuration',
       models: [{ id: 'glm', channels: ['a'] }, { id: 'vendor/painter' }],
+      not_serving: {},
+    });
+    await post('channels/a/drain', { accept_unserved: true });
+    expect((await operator.ask('operator/groups/economy')).json).toMatchObject({
+      models: [{ id: 'glm', channels: ['a'] }, { id: 'vendor/painter' }],
+      not_serving: { a: 'drained' },
     });
   });
 

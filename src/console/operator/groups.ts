@@ -19,6 +19,13 @@ import type { List, OperatorGroup, GroupPreview } from '../contract.ts';
 import { yuan } from '../format.ts';
 import { versionIn } from '../input.ts';
 import { belowCost, chargedBy } from './price-preview.ts';
+import {
+  type ChannelActivity,
+  channelActivity,
+  groupChannels,
+  type ListingChannel,
+  notServingByName,
+} from './serving.ts';
 import { costOfQuantities } from './vendor-costs.ts';
 import {
   type OperatorContext,
@@ -46,20 +53,21 @@ const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, '
  * Groups: the models their keys may call, their multiplier of the prices, and their rate limits.
  */
 export function groupRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
-  const { database } = rooms;
+  const { database, clock } = rooms;
   const role = 'operator';
-  const one = (name: string): Promise<OperatorGroup> =>
-    database.snapshot(function* () {
-      const found = (yield* views()).find((group) => group.name === name);
-      return found ?? throwProblem('not_found');
-    });
+  const all = async (): Promise<readonly OperatorGroup[]> => {
+    const activity = await channelActivity(database, clock);
+    return database.snapshot(() => views(activity));
+  };
+  const one = async (name: string): Promise<OperatorGroup> =>
+    (await all()).find((group) => group.name === name) ?? throwProblem('not_found');
   const nameOf = ({ params }: SignedInRequest<unknown>): string => params['name'] ?? '';
   return [
     defineRoute({
       method: 'GET',
       path: 'operator/groups',
       role,
-      handle: async (): Promise<List<OperatorGroup>> => ({ items: await database.snapshot(views) }),
+      handle: async (): Promise<List<OperatorGroup>> => ({ items: await all() }),
     }),
     defineRoute({
       method: 'GET',
@@ -164,27 +172,34 @@ const asWritten = ({
   origin,
 });
 
-function* views(): Transaction<readonly OperatorGroup[]> {
+function* views(activity: ChannelActivity): Transaction<readonly OperatorGroup[]> {
   const catalogue = yield* readStoredCatalog();
   const keys = yield* activeKeysByGroup();
-  return catalogue.groups.map((group) => viewOf(group, catalogue, keys.get(group.name) ?? 0));
+  return catalogue.groups.map((group) =>
+    viewOf(
+      group,
+      catalogue.models,
+      groupChannels(group, catalogue.channels, activity),
+      keys.get(group.name) ?? 0,
+    ),
+  );
 }
 
 function viewOf(
   group: StoredGroup,
-  { channels, models }: StoredCatalog,
+  models: StoredCatalog['models'],
+  own: readonly ListingChannel[],
   keys: number,
 ): OperatorGroup {
   const { name, multiplierPpm, limits, origin, version } = group;
   const { policy = 'weighted', fallbackModels = [] } = group;
-  const selling = channels.filter(
-    ({ groups, state }) => state === 'active' && groups.includes(name),
-  );
-  const reached = models
+  const listed = models
     .filter(({ active }) => active)
     .map(({ id }) => ({
       id,
-      channels: selling.filter((channel) => channel.models.has(id)).map((channel) => channel.name),
+      channels: own
+        .filter(({ channel }) => channel.models.has(id))
+        .map(({ channel }) => channel.name),
     }));
   return {
     name,
@@ -194,9 +209,10 @@ function viewOf(
     concurrency: limits.concurrency ?? null,
     policy,
     fallback_models: fallbackModels,
-    models: reached
+    models: listed
       .filter((model) => model.channels.length > 0)
       .toSorted((a, b) => a.id.localeCompare(b.id, 'en')),
+    not_serving: notServingByName(own),
     keys,
     origin,
     version,

@@ -16,7 +16,13 @@ import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './con
 import { furtherPricesOf, wholePpm, pricesOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
 import { chargedBy } from './price-preview.ts';
-import { type ChannelActivity, channelActivity, isServed, listingChannels } from './serving.ts';
+import {
+  type ChannelActivity,
+  channelActivity,
+  isServed,
+  listingChannels,
+  notServingByName,
+} from './serving.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
 const members = {
@@ -215,9 +221,7 @@ export function modelView(
     shutdown_date: shutdownDate ?? null,
     active,
     channels: listing.map(({ channel: { name } }) => name),
-    not_serving: Object.fromEntries(
-      listing.flatMap(({ channel: { name }, why }) => (why === undefined ? [] : [[name, why]])),
-    ),
+    not_serving: notServingByName(listing),
     served: isServed(listing),
     price_version: model.priceVersion,
     durations: durations ?? null,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { StoredChannel, StoredModel } from '../../catalog/stored-catalog.ts';
+import type { StoredChannel, StoredGroup, StoredModel } from '../../catalog/stored-catalog.ts';
 import {
   channelAcrossNodes,
   type NodeReport,
@@ -45,7 +45,7 @@ export function notServing(
   return running === 0 && heard ? 'drained' : 'draining';
 }
 
-/** A channel that lists a model. */
+/** A channel that lists a model, or is of a group. */
 export interface ListingChannel {
   readonly channel: StoredChannel;
   readonly why: NotServingName | undefined;
@@ -56,10 +56,36 @@ export function listingChannels(
   channels: readonly StoredChannel[],
   activity: ChannelActivity,
 ): readonly ListingChannel[] {
-  return channels
-    .filter(({ models }) => models.has(id))
-    .map((channel) => ({ channel, why: notServing(channel, activity) }));
+  return judged(
+    channels.filter(({ models }) => models.has(id)),
+    activity,
+  );
 }
+
+export function groupChannels(
+  { name }: Pick<StoredGroup, 'name'>,
+  channels: readonly StoredChannel[],
+  activity: ChannelActivity,
+): readonly ListingChannel[] {
+  return judged(
+    channels.filter(({ groups }) => groups.includes(name)),
+    activity,
+  );
+}
+
+const judged = (
+  channels: readonly StoredChannel[],
+  activity: ChannelActivity,
+): readonly ListingChannel[] =>
+  channels.map((channel) => ({ channel, why: notServing(channel, activity) }));
+
+/** The channels that take no new requests, and why, by name. */
+export const notServingByName = (
+  listing: readonly ListingChannel[],
+): Readonly<Record<string, NotServingName>> =>
+  Object.fromEntries(
+    listing.flatMap(({ channel: { name }, why }) => (why === undefined ? [] : [[name, why]])),
+  );
 
 /** Whether one of a model's channels takes requests for it. */
 export const isServed = (listing: readonly ListingChannel[]): boolean =>

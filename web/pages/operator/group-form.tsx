@@ -307,7 +307,7 @@ function MultiplierPreview({
   const { groups: words } = useWords(priceWords);
   const nameOf = useLineName();
   const models = useData<List<OperatorModel>>('operator/models').data?.items ?? [];
-  const served = models.filter(({ id }) => group.models.some((each) => each.id === id));
+  const listed = models.filter(({ id }) => group.models.some((each) => each.id === id));
   const title = words.preview(shortest(group.multiplier), multiplier);
   return (
     <section className="rounded-control border border-line">
@@ -318,7 +318,7 @@ function MultiplierPreview({
         tabIndex={0}
         aria-label={title}
       >
-        {served.map(({ id, prices }) => (
+        {listed.map(({ id, prices }) => (
           <li key={id} className="px-3 py-1.5">
             <p className="truncate font-medium">{id}</p>
             {prices.map((price) => (

@@ -18,7 +18,7 @@ import { operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { channelPath } from './channel-parts.tsx';
 import { EditGroup, groupAddress, refreshGroups } from './group-form.tsx';
-import { operatorModelPath } from './model-parts.ts';
+import { operatorModelPath, useChannelName } from './model-parts.ts';
 import { FromFile, Origin } from './parts.tsx';
 
 export const ahead = ({ params: { name = '' } }: Visit) => prefetch(groupAddress(name));
@@ -84,7 +84,7 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
   );
 }
 
-/** How many channels serve its keys. */
+/** How many of its channels list models. */
 const channelsOf = ({ models }: OperatorGroup): number =>
   new Set(models.flatMap((model) => model.channels)).size;
 
@@ -123,17 +123,19 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
 
 type Model = OperatorGroup['models'][number];
 
-/** The models that the group's keys can call, with the channels that serve them. */
-function Models({ group: { models } }: { readonly group: OperatorGroup }): ReactNode {
-  const { groups: words } = useWords(priceWords);
+/** The models that the group's channels list, with these channels. */
+function Models({ group }: { readonly group: OperatorGroup }): ReactNode {
+  const { groups: words, models: listWords } = useWords(priceWords);
+  const nameOf = useChannelName();
+  const { models } = group;
   const channels = (model: Model) =>
     model.channels.map((name, index) => (
       <span key={name}>
         {index > 0 && ' · '}
-        <PathLink path={channelPath(name)}>{name}</PathLink>
+        <PathLink path={channelPath(name)}>{nameOf(group, name)}</PathLink>
       </span>
     ));
-  const columns: readonly Column<Model>[] = named({ ...words, channels: words.servedBy }, [
+  const columns: readonly Column<Model>[] = named(listWords.columns, [
     { id: 'model', cell: ({ id }) => id },
     { id: 'channels', cell: channels },
   ]);
@@ -151,7 +153,11 @@ function Models({ group: { models } }: { readonly group: OperatorGroup }): React
           card={(model) => ({
             title: model.id,
             value: '',
-            detail: <span className="wrap-anywhere">{model.channels.join(' · ')}</span>,
+            detail: (
+              <span className="wrap-anywhere">
+                {model.channels.map((name) => nameOf(group, name)).join(' · ')}
+              </span>
+            ),
           })}
         />
       )}

@@ -9,8 +9,8 @@ export const operatorModelPath = (id: string): string =>
 export const operatorModelAddress = (id: string): string => `operator/models/${pathName(id)}`;
 export const refreshModels = (): Promise<void> => refresh('operator/models');
 
-/** `qwen-main (drained)`: a channel of a model, and why it takes no requests. */
-export function useChannelName(): (model: OperatorModel, name: string) => string {
+/** `qwen-main (drained)`: a channel of a model or group, and why it takes no requests. */
+export function useChannelName(): (of: Pick<OperatorModel, 'not_serving'>, name: string) => string {
   const { notServing } = useWords(operatorWords);
   return ({ not_serving: not }, name) => {
     const why = not[name];

@@ -236,7 +236,6 @@ export default {
     facts: 'Group',
     models: (count: number) => `Models (${count})`,
     noModels: 'None: no channel serves this group. Select it in the settings of a channel.',
-    servedBy: 'Served by',
     preview: (from: string, to: string) => `Prices at ×${to} instead of ×${from}`,
     previewNote: (keys: number) =>
       keys === 1
@@ -248,7 +247,6 @@ export default {
         : `Revenue of the last 7 days before refunds, from ${users} users`,
     previewNobody: 'Not used in the last 7 days.',
     previewBelow: (models: string) => `Prices would be below the vendor cost for: ${models}.`,
-    model: 'Model',
     users: 'Keys in this group',
   },
 };

@@ -219,13 +219,11 @@ export default {
     facts: '分组',
     models: (count) => `模型（${count}）`,
     noModels: '无：没有渠道为这个分组提供服务。请在渠道的设置中选择它。',
-    servedBy: '服务渠道',
     preview: (from, to) => `倍率由 ×${from} 改为 ×${to} 后的价格`,
     previewNote: (keys) => `${keys} 个密钥从下一个请求起按此扣费。`,
     previewRevenue: (users) => `最近 7 天的收入（退款前，${users} 个用户）`,
     previewNobody: '最近 7 天没有使用。',
     previewBelow: (models) => `以下模型的价格会低于厂商成本：${models}。`,
-    model: '模型',
     users: '此分组的密钥',
   },
 } satisfies typeof en;
