@@ -108,6 +108,8 @@ export interface Attention {
     | 'models_retiring'
     | 'model_without_channel'
     | 'models_without_channel'
+    | 'model_without_channel_in_group'
+    | 'models_without_channel_in_group'
     | 'database_slow'
     | 'vendor_overran'
     | 'disk_full'

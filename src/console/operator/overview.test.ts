@@ -150,6 +150,48 @@ forEachDatabase((_name, openFresh) => {
     const [, unserved] = (await operator.ask('operator/overview')).json.attention;
     expect(unserved.since, 'the last process to park it').toBe('1970-01-01T00:00:00.009Z');
   });
+
+  test('a model that only channels of other groups serve needs attention where channels of the group list it', async () => {
+    const { operator, post, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      `${sold.replace('groups: [default, economy]', 'groups: [default]')}
+  - { name: c, vendor: openai, base_url: "http://127.0.0.1:9/v1", api_key: up-key, groups: [economy], models: [alone] }
+  - { name: d, vendor: openai, base_url: "http://127.0.0.1:9/v1", api_key: up-key, groups: [economy], models: [glm] }
+`,
+    );
+    const told = async (): Promise<readonly Attention[]> =>
+      (await operator.ask('operator/overview')).json.attention;
+    expect(await told(), 'vendor/painter is not sold in the group').toEqual([]);
+    await post('channels/c/drain', { accept_unserved: true });
+    const path = '/operator/groups/economy';
+    const alone = { model: 'alone', group: 'economy', channel: 'c', why: 'drained' };
+    expect(await told()).toMatchObject([
+      { code: 'model_without_channel_in_group', values: alone, path },
+    ]);
+    await post('channels/b/drain', { accept_unserved: true });
+    expect(await told(), 'no group has it').toMatchObject([
+      { code: 'model_without_channel', values: { model: 'alone' } },
+    ]);
+    await post('channels/b/resume', {});
+    const d = { state: 'parked', why: 'credentials', since: 7, running: 0 };
+    const report = { openStreams: 0, recent: noRequests, databaseMs: 1, channels: { d } };
+    await database.query('INSERT INTO node_report (node, at, report) VALUES ($1, $2, $3)', [
+      ...['n', systemClock.now()],
+      JSON.stringify(report),
+    ]);
+    const since = '1970-01-01T00:00:00.007Z';
+    const values = { count: '2', group: 'economy' };
+    expect(await told()).toMatchObject([
+      { code: 'credentials_refused' },
+      { code: 'models_without_channel_in_group', values, since, path },
+    ]);
+    await post('channels/c/resume', {});
+    const parked = { model: 'glm', group: 'economy', channel: 'd', why: 'parked' };
+    expect(await told()).toMatchObject([
+      { code: 'credentials_refused' },
+      { code: 'model_without_channel_in_group', values: parked, since, path },
+    ]);
+  });
 });
 
 const noRequests = { requests: 0, errors: 0, firsts: [] };

@@ -224,32 +224,70 @@ async function overran(
   });
 }
 
+interface ListedModel {
+  readonly model: StoredModel;
+  readonly listing: readonly ListingChannel[];
+}
+
 /**
- * Listed models that no channel serves: one by its name, and by its channel where a single one lists
- * it; several as one row.
+ * Listed models that no channel serves; then, by group, those that only channels of other groups
+ * serve. A model that no channel of a group lists is not sold there.
  */
 function unserved({
-  catalogue: { models, channels },
+  catalogue: { groups, models, channels },
   ...seen
 }: AttentionInput): readonly Attention[] {
   // An installation without any channel is told so by the page itself.
   if (channels.length === 0) return [];
-  const lost = models
+  const listed = models
     .filter(({ active }) => active)
-    .map((model) => ({ model, listing: listingChannels(model, channels, seen) }))
-    .filter(({ listing }) => !isServed(listing));
+    .map((model) => ({ model, listing: listingChannels(model, channels, seen) }));
+  const partly = listed.filter(
+    ({ listing }) => isServed(listing) && listing.some(({ why }) => why !== undefined),
+  );
+  return [
+    ...unservedRow(
+      listed.filter(({ listing }) => !isServed(listing)),
+      seen.reports,
+    ),
+    ...groups.flatMap(({ name }) => {
+      const inGroup = partly.map(({ model, listing }) => ({
+        model,
+        listing: listing.filter(({ channel }) => channel.groups.includes(name)),
+      }));
+      return unservedRow(
+        inGroup.filter(({ listing }) => listing.length > 0 && !isServed(listing)),
+        seen.reports,
+        name,
+      );
+    }),
+  ];
+}
+
+/**
+ * One model by its name, and by its channel where a single one lists it; several as one row.
+ * `group`: where no channel serves them.
+ */
+function unservedRow(
+  lost: readonly ListedModel[],
+  reports: readonly NodeReport[],
+  group?: string,
+): readonly Attention[] {
   const [first] = lost;
   if (first === undefined) return [];
   const since = instant(
-    Math.min(...lost.map(({ model, listing }) => unservedSince(model, listing, seen.reports))),
+    Math.min(...lost.map(({ model, listing }) => unservedSince(model, listing, reports))),
   );
+  const where = group === undefined ? undefined : { group };
+  const groupPath =
+    group === undefined ? undefined : `/operator/groups/${encodeURIComponent(group)}`;
   if (lost.length > 1)
     return [
       {
-        code: 'models_without_channel',
-        values: { count: String(lost.length) },
+        code: group === undefined ? 'models_without_channel' : 'models_without_channel_in_group',
+        values: { count: String(lost.length), ...where },
         since,
-        path: '/operator/models?listed=unserved',
+        path: groupPath ?? '/operator/models?listed=unserved',
       },
     ];
   const { model, listing } = first;
@@ -260,10 +298,10 @@ function unserved({
       : undefined;
   return [
     {
-      code: 'model_without_channel',
-      values: { model: model.id, ...named },
+      code: group === undefined ? 'model_without_channel' : 'model_without_channel_in_group',
+      values: { model: model.id, ...where, ...named },
       since,
-      path: modelPath(model.id),
+      path: groupPath ?? modelPath(model.id),
     },
   ];
 }

@@ -89,6 +89,8 @@ const mild: ReadonlySet<Attention['code']> = new Set([
   'disk_full',
   'model_without_channel',
   'models_without_channel',
+  'model_without_channel_in_group',
+  'models_without_channel_in_group',
   'vendor_overran',
 ]);
 
@@ -152,6 +154,15 @@ function useSentence(): (attention: Attention) => string {
         );
       case 'models_without_channel':
         return sentences.models_without_channel(of('count'));
+      case 'model_without_channel_in_group':
+        return sentences.model_without_channel_in_group(
+          of('model'),
+          of('group'),
+          of('channel'),
+          notServing.states[of('why') as NotServingName],
+        );
+      case 'models_without_channel_in_group':
+        return sentences.models_without_channel_in_group(of('count'), of('group'));
       case 'credentials_refused':
         return sentences.credentials_refused(of('channel'));
       case 'database_slow':

@@ -23,6 +23,17 @@ export default {
           : `${model} is listed, but no channel serves it: ${channel} is ${state}.`,
       models_without_channel: (count: string) =>
         `${count} models are listed, but no channel serves them.`,
+      model_without_channel_in_group: (
+        model: string,
+        group: string,
+        channel: string,
+        state: string | undefined,
+      ) =>
+        state === undefined
+          ? `${model} is listed in group ${group}, but only channels of other groups serve it.`
+          : `${model} is listed in group ${group}, but only channels of other groups serve it: ${channel} is ${state}.`,
+      models_without_channel_in_group: (count: string, group: string) =>
+        `${count} models are listed in group ${group}, but only channels of other groups serve them.`,
       database_slow: (ms: string, node: string) => `The database took ${ms} ms to answer ${node}.`,
       vendor_overran: (channel: string, answers: string, loss: string) =>
         `${channel} exceeded the maximum cost of requests in ${answers} answers within a day. No user paid for it; you lost ${loss}.`,
@@ -43,6 +54,8 @@ export default {
       models_retiring: 'Open models',
       model_without_channel: 'Open model',
       models_without_channel: 'Open models',
+      model_without_channel_in_group: 'Open group',
+      models_without_channel_in_group: 'Open group',
       database_slow: 'Check again',
       vendor_overran: 'Open channel',
       requests_failing: 'Open requests',

@@ -22,6 +22,12 @@ export default {
           ? `模型 ${model} 已上架，但没有渠道为它服务。`
           : `模型 ${model} 已上架，但没有渠道为它服务：渠道 ${channel} ${state}。`,
       models_without_channel: (count) => `${count} 个模型已上架，但没有渠道为它们服务。`,
+      model_without_channel_in_group: (model, group, channel, state) =>
+        state === undefined
+          ? `模型 ${model} 已在分组 ${group} 上架，但只有其他分组的渠道为它服务。`
+          : `模型 ${model} 已在分组 ${group} 上架，但只有其他分组的渠道为它服务：渠道 ${channel} ${state}。`,
+      models_without_channel_in_group: (count, group) =>
+        `${count} 个模型已在分组 ${group} 上架，但只有其他分组的渠道为它们服务。`,
       database_slow: (ms, node) => `数据库响应节点 ${node} 用了 ${ms} 毫秒。`,
       vendor_overran: (channel, answers, loss) =>
         `渠道 ${channel} 一天内有 ${answers} 个回答超出请求的最高费用。用户没有为此付费，你损失 ${loss}。`,
@@ -42,6 +48,8 @@ export default {
       models_retiring: '打开模型列表',
       model_without_channel: '打开模型',
       models_without_channel: '打开模型列表',
+      model_without_channel_in_group: '打开分组',
+      models_without_channel_in_group: '打开分组',
       database_slow: '重新检查',
       vendor_overran: '打开渠道',
       requests_failing: '查看请求',
