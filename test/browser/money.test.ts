@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { OrderAnswer } from '../../src/console/contract.ts';
-import { refund } from '../../src/ledger/ledger.ts';
+import { credit, refund } from '../../src/ledger/ledger.ts';
 import { rollUp } from '../../src/usage/rollup.ts';
 import type { Browser } from '../support/console.ts';
 import { charge, topUp } from '../support/console-user.ts';
@@ -383,6 +383,18 @@ describe.skipIf(noChromium)('the statement in Chromium', () => {
     await page.getByText('No transactions in this period.').waitFor();
     await go('/statement?from=2020-01-01');
     await page.getByRole('alert').waitFor();
+
+    // No event tells of the money that comes: the statement does, and the balance above follows.
+    const other = await live.newUser({ yuan: 20n });
+    const quiet = await openWindow(live.url, other.cookie);
+    await quiet.page.route('**/console/api/events', () => undefined);
+    await quiet.go('/keys');
+    const more = { id: 'more', account: other.userId, from: 'grants', amount: yuan } as const;
+    const { database } = live.gateway;
+    await credit(database, { ...more, code: 'grant', ref: 'test', at: systemClock.now() });
+    await quiet.page.getByRole('link', { name: 'Statement' }).click();
+    await quiet.page.getByText('available ¥21.000000000').waitFor();
+    await quiet.page.getByRole('link', { name: /^Available ¥21\.00/ }).waitFor();
   }, 150_000);
 });
 

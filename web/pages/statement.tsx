@@ -1,7 +1,14 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import type { StatementView } from '../../src/console/contract.ts';
 import { addressOf, type Query } from '../api/client.ts';
-import { prefetch, queryClient, sessionData, useData, type Visit } from '../api/data.ts';
+import {
+  prefetch,
+  queryClient,
+  sessionData,
+  useData,
+  useSession,
+  type Visit,
+} from '../api/data.ts';
 import { useNow } from '../browser/now.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -56,6 +63,7 @@ export function StatementPage(): ReactNode {
   const nowMs = useNow();
   const days = daysOf(from, to, nowMs, zone);
   const statement = useData<StatementView>('statement', days);
+  useSameBalance(statement.data);
   const verify = useVerify(days);
   const note = words.days(
     days.from,
@@ -115,6 +123,21 @@ export function StatementPage(): ReactNode {
       </Loaded>
     </Page>
   );
+}
+
+/**
+ * Where a statement tells another balance than the one above the page, that one is fetched again: a
+ * charge may have come in between, and its event comes later than the statement.
+ */
+function useSameBalance(statement: StatementView | undefined): void {
+  const { balance } = useSession();
+  const told = statement?.available;
+  const shown = balance?.available;
+  useEffect(() => {
+    if (told !== undefined && told !== shown)
+      void queryClient.invalidateQueries({ queryKey: sessionData.queryKey });
+    // oxlint-disable-next-line react/exhaustive-deps -- an older statement follows a newer balance
+  }, [statement]);
 }
 
 const levels = ['day', 'request', 'line'] as const;
