@@ -177,6 +177,10 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await chart.getByText(/^20\d\d-/).waitFor();
     await go('/usage?kind=images');
     await page.locator('main [data-row]').first().getByText(usageEn.statuses.refunded).waitFor();
+    // A page of yesterday's thirty days is no page of today's: the list begins anew.
+    await go('/usage?after=of-yesterday');
+    await page.locator('main [data-row]').first().waitFor();
+    expect(page.url()).not.toContain('after');
   }, 60_000);
 
   test('tells what was made under Out, and what was sent under In', async () => {

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import type { List, Page as PageOf } from '../../src/console/contract.ts';
+import { ApiError } from '../api/client.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Button } from './button.tsx';
@@ -10,12 +11,13 @@ import { Panel } from './page.tsx';
 import { fromFirst, Pager } from './pager.tsx';
 
 type State = Readonly<Record<string, string>>;
+type Change = (state: State, options?: { readonly replace?: boolean }) => void;
 
 export interface ListPanelProps<Row> {
   readonly title?: ReactNode;
   readonly query: UseQueryResult<List<Row> | PageOf<Row>>;
   /** The list's state in the address (`useSearchState`). */
-  readonly search?: readonly [state: State, change: (change: State) => void];
+  readonly search?: readonly [state: State, change: Change];
   /** The filters of that state, all of them off. */
   readonly noFilter?: State;
   /** For a list that is fetched whole: whether the filter leaves the row. */
@@ -58,6 +60,10 @@ export function ListPanel<Row>({
   const { actions, table } = useWords(sharedWords);
   const filtered = Object.entries(noFilter).some(([name, off]) => state[name] !== off);
   const { after = '' } = state;
+  const lost = after !== '' && query.error instanceof ApiError && query.error.code === lostCode;
+  useEffect(() => {
+    if (lost) change({ after: '' }, { replace: true });
+  }, [lost, change]);
   return (
     <Panel flush title={title}>
       <Loaded query={query}>
@@ -93,5 +99,8 @@ export function ListPanel<Row>({
     </Panel>
   );
 }
+
+/** `-30d` began a day earlier when the cursor was made: the list goes on at its first page. */
+const lostCode = 'invalid_cursor';
 
 const noSearch: NonNullable<ListPanelProps<unknown>['search']> = [{}, () => undefined];

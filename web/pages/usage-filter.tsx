@@ -53,23 +53,32 @@ type Range = Pick<UsageSearch, 'from' | 'to'>;
 export function filterOf(
   { from, to, key, model, kind, status, min_cost, request }: UsageSearch,
   zone: string,
+  nowMs: number,
 ): Query {
-  return { ...periodOf({ from, to }, zone), key, model, kind, status, min_cost, request };
+  return { ...periodOf({ from, to }, zone, nowMs), key, model, kind, status, min_cost, request };
 }
 
 /** The filter of failed requests. */
 export function failedFilterOf(
   { from, to, key, model, http, code }: UsageSearch,
   zone: string,
+  nowMs: number,
 ): Query {
-  return { ...periodOf({ from, to }, zone), key, model, status: http, code };
+  return { ...periodOf({ from, to }, zone, nowMs), key, model, status: http, code };
 }
 
-/** The period as instants, both of its days included; a relative one stays as it is. */
-export const periodOf = ({ from, to }: Range, zone: string): Range => ({
-  from: isDay(from) ? startOfDay(from, zone) : from,
-  to: isDay(to) ? startOfDay(shiftDay(to, 1), zone) : to,
-});
+/**
+ * The period as instants, both of its days included. `-30d` is today and the 29 days before, as on
+ * every page, where the API's own `-30d` begins at this time of day; hours stay relative.
+ */
+export function periodOf({ from, to }: Range, zone: string, nowMs: number): Range {
+  const [, days] = /^-(\d+)d$/.exec(from) ?? [];
+  const first = days === undefined ? from : shiftDay(dayFrom(nowMs, 0, zone), 1 - Number(days));
+  return {
+    from: isDay(first) ? startOfDay(first, zone) : first,
+    to: isDay(to) ? startOfDay(shiftDay(to, 1), zone) : to,
+  };
+}
 
 /** Whether the period of a filter is over, so that its last day is whole. */
 export function useIsOver({ to }: Query): boolean {

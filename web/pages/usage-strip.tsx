@@ -14,7 +14,7 @@ import { useLanguage } from '../words/language.ts';
 
 interface StripProps {
   readonly summary: UsageSummary;
-  /** The start that the filter wants, as sent to the API: an instant, or `-30d`. */
+  /** The start that the filter wants, as sent to the API: an instant, or `-24h`. */
   readonly requestedFrom: string;
 }
 
@@ -128,12 +128,12 @@ function Pieces({
 }
 
 const slackMs = 120_000;
-const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+const hourMs = 3_600_000;
 
-/** The instant of `-30d`, or of an instant, in ms. */
+/** The instant of `-24h`, or of an instant, in ms. */
 function beginOf(from: string, nowMs: number): number {
-  const back = /^-(\d+)([hd])$/.exec(from);
-  return back === null ? Date.parse(from) : nowMs - Number(back[1]) * (unitMs[back[2] ?? ''] ?? 0);
+  const [, hours] = /^-(\d+)h$/.exec(from) ?? [];
+  return hours === undefined ? Date.parse(from) : nowMs - Number(hours) * hourMs;
 }
 
 function meanOf(cost: string, requests: number): string {

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { UsageSummary } from '../../src/console/contract.ts';
 import { addressOf, type Query } from '../api/client.ts';
 import { prefetch, queryClient, sessionData, useData, type Visit } from '../api/data.ts';
+import { useNow } from '../browser/now.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonAnchor } from '../components/button.tsx';
 import { Page } from '../components/page.tsx';
@@ -34,8 +35,8 @@ export function ahead({ params: { requestId }, search }: Visit): void {
   if (zone === undefined) return;
   const state = { ...usageSearch, ...search } as UsageSearch; // the router gives addresses as texts
   if (state.tab === 'failed')
-    return prefetch('requests', listOf(state, failedFilterOf(state, zone)));
-  const filter = filterOf(state, zone);
+    return prefetch('requests', listOf(state, failedFilterOf(state, zone, Date.now())));
+  const filter = filterOf(state, zone, Date.now());
   prefetch('usage/summary', filter);
   if (state.tab === 'requests') prefetch('usage', sortedOf(state, filter));
 }
@@ -69,8 +70,9 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   const words = useWords(usageWords);
   const [state, change] = useSearchState(usageSearch);
   const zone = useZone();
+  const nowMs = useNow();
   const tab = tabs.find((each) => each === state.tab) ?? 'requests';
-  const filter = filterOf(state, zone);
+  const filter = filterOf(state, zone, nowMs);
   return (
     <Page title={words.title} wide note={<ZoneNote />}>
       {tab === 'failed' ? (
@@ -94,7 +96,7 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
         )}
         {tab === 'failed' && (
           <UsageFailed
-            query={listOf(state, failedFilterOf(state, zone))}
+            query={listOf(state, failedFilterOf(state, zone, nowMs))}
             state={state}
             onChange={change}
           />
@@ -117,7 +119,7 @@ function Charged({
   readonly onChange: ChangeUsageSearch;
 }): ReactNode {
   const words = useWords(usageWords);
-  const filter = filterOf(state, useZone());
+  const filter = filterOf(state, useZone(), useNow());
   const summary = useData<UsageSummary>('usage/summary', filter);
   return (
     <>

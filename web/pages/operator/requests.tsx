@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { FailedPage, OperatorRequest } from '../../../src/console/contract.ts';
 import { addressOf } from '../../api/client.ts';
-import { data, prefetch } from '../../api/data.ts';
+import { data, prefetch, queryClient, sessionData } from '../../api/data.ts';
+import { useNow } from '../../browser/now.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { ButtonAnchor } from '../../components/button.tsx';
 import { Switch } from '../../components/field.tsx';
@@ -30,18 +31,22 @@ const liveEveryMs = 2_000;
 const shows = ['failed', 'all'] as const;
 const presets = ['-1h', '-24h', '-7d'] as const;
 
-export const ahead = () => prefetch(path, { from: '-7d' });
+export function ahead(): void {
+  const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
+  if (zone !== undefined) prefetch(path, periodOf(searchDefaults, zone, Date.now()));
+}
 
 /** The requests of all users, newest first: those that got no whole answer, or all. */
 export function RequestsPage(): ReactNode {
   const words = useWords(operatorRequestWords);
   const { table } = useWords(sharedWords);
   const zone = useZone();
+  const nowMs = useNow();
   const search = useSearchState(searchDefaults);
   const [state, setState] = search;
   const { from, to, http, live, after, ...plain } = state;
   const shown = state.all === '1' ? 'all' : 'failed';
-  const filter = { ...plain, status: http, ...periodOf({ from, to }, zone) };
+  const filter = { ...plain, status: http, ...periodOf({ from, to }, zone, nowMs) };
   // A tab that nobody looks at fetches nothing: TanStack Query stops there by itself.
   const requests = useQuery({
     ...data<FailedPage<OperatorRequest>>(path, { ...filter, after }),
