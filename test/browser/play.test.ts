@@ -284,7 +284,12 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     const live = await sharedConsole();
     const { page, go } = await openAt(live, '/playground/chat?model=sim-policy');
     await say(page, 'Something forbidden');
+    await page.getByRole('alert').getByText('You were not charged.').waitFor();
+    await go('/playground/chat?model=sim-cut-after-3');
+    await say(page, 'Hello');
     await page.getByRole('alert').waitFor();
+    expect(await answered(page)).toBeGreaterThan(0);
+    expect(await page.getByRole('alert').innerText()).not.toContain('not charged');
     const poor = await startPaying(live, 0n);
     const other = await openWindow(live.url, poor.cookie);
     await other.go('/playground/chat?model=deepseek-chat');

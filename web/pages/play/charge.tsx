@@ -107,11 +107,18 @@ const nameOf = ({ status, named }: ApiError): string =>
 /** The id is shown by itself. */
 const withoutId = (message: string): string => message.replace(/ \(request id: \w+\)$/, '');
 
+/**
+ * Whether the failure certainly cost nothing: the gateway answered with an error, which it does
+ * before anything is charged. A stream that broke off began with 200, and no answer at all says
+ * nothing. After a 409 the same request, sent before, may still be charged.
+ */
+const isFree = ({ status }: ApiError): boolean => status >= 400 && status !== 409;
+
 /** A failure in the gateway's words: its code, its request id, and a link to its timeline. */
 export function Refused({ error }: { readonly error: unknown }): ReactNode {
   const words = useWords(playgroundWords);
   const shared = useWords(sharedWords);
-  const { remedies } = useWords(requestWords);
+  const { remedies, notCharged } = useWords(requestWords);
   const api = error instanceof ApiError ? error : undefined;
   const poor = api?.code === 'insufficient_quota';
   const told = api !== undefined && api.status > 0 && api.message !== '';
@@ -129,6 +136,7 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
             {told ? <Original text={withoutId(api.message)} /> : errorText(error, shared)}
           </p>
           {api !== undefined && remedies[api.code] !== undefined && <p>{remedies[api.code]}</p>}
+          {api !== undefined && isFree(api) && <p>{notCharged}</p>}
           <p className="flex flex-wrap items-center gap-x-3">
             {poor && <FollowUp path="/top-up">{words.topUp}</FollowUp>}
             {api?.requestId !== undefined && (
