@@ -11,6 +11,8 @@ import {
   type Look,
   withChromium,
 } from './chromium.ts';
+import en from '../../web/words/en/playground.ts';
+import zh from '../../web/words/zh/playground.ts';
 import { faultsOf } from './eyes.ts';
 import { type LiveConsole, oneConsolePerFile } from './gateway.ts';
 import { wav } from '../../sim/media/wav.ts';
@@ -18,6 +20,7 @@ import { wav } from '../../sim/media/wav.ts';
 withChromium();
 
 const sharedConsole = oneConsolePerFile();
+const wordsOf = { en, zh } as const;
 
 async function openAt(live: LiveConsole, path: string, look: Look = {}) {
   const user = await live.newUser({ yuan: 100n });
@@ -299,6 +302,8 @@ describe.skipIf(noChromium)('on a phone', () => {
         await say(page, 'Hello');
         await charges(page).waitFor();
         await inView();
+        const warning = await page.getByText(wordsOf[language].notSaved).boundingBox();
+        expect(warning?.width, 'on the narrowest pages, too').toBeGreaterThan(100);
         await expectAccessible(page, `chat on a phone, ${theme}`);
         await picture(page, `play-phone-390-${theme}-${language}`);
         await page.getByRole('combobox').first().click();

@@ -65,20 +65,20 @@ function Bar({ panes, form, view, onView }: BarProps): ReactNode {
   const empty = panes.all.every(({ talk }) => talk.turns.length === 0);
   return (
     <header className="@container flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line px-3 py-1.5 max-sm:gap-x-0">
-      <div className="flex flex-1 basis-0 items-center gap-2">
-        <span className="shrink-0">
-          <Segments
-            label={chat.view}
-            value={view}
-            onChange={onView}
-            options={[
-              ['conversation', chat.conversation],
-              ['raw', chat.raw],
-            ]}
-          />
-        </span>
-        <span className="text-caption text-muted @max-2xl:sr-only">{words.notSaved}</span>
-      </div>
+      <span className="shrink-0 @max-2xl:mr-auto">
+        <Segments
+          label={chat.view}
+          value={view}
+          onChange={onView}
+          options={[
+            ['conversation', chat.conversation],
+            ['raw', chat.raw],
+          ]}
+        />
+      </span>
+      <span className="flex-1 basis-0 text-caption text-muted @max-2xl:order-last @max-2xl:basis-full">
+        {words.notSaved}
+      </span>
       {panes.add !== undefined && (
         <Button
           size="small"
