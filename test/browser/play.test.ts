@@ -244,6 +244,12 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     expect(await page.getByRole('alert').innerText()).toContain(
       'notes.txt: the model does not take files of this type.',
     );
+    const drawn = (name: string) =>
+      page.getByRole('button', { name }).locator('path').getAttribute('d');
+    const icons = await Promise.all(
+      ['Add a model', 'Attach files', 'Add an image by URL'].map(drawn),
+    );
+    expect(new Set(icons).size, 'each button has an icon of its own').toBe(3);
     await page.getByRole('button', { name: 'Add an image by URL' }).click();
     await page.getByLabel('Image URL').fill('fox');
     await page.keyboard.press('Enter');

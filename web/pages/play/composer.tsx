@@ -189,7 +189,7 @@ export function FileView({
   readonly file: SentFile;
   readonly small?: boolean;
 }): ReactNode {
-  if (!url.startsWith('data:')) return <Badge icon="external">{url}</Badge>;
+  if (!url.startsWith('data:')) return <Badge icon="link">{url}</Badge>;
   if (!type.startsWith('image/')) return <Badge icon="statement">{name}</Badge>;
   return (
     <img
@@ -233,14 +233,14 @@ function AddFiles({ takes, onFiles, onImage }: AddFilesProps): ReactNode {
         }}
       />
       <IconButton
-        icon="plus"
+        icon="attach"
         look="secondary"
         label={chat.attach}
         onClick={() => input.current?.click()}
       />
       {!takes.includes('image') ? null : address === undefined ? (
         <IconButton
-          icon="external"
+          icon="link"
           look="secondary"
           label={chat.addUrl}
           onClick={() => setAddress('')}
