@@ -104,6 +104,7 @@ async function expectOriginal(page: Page, language: 'zh' | 'en'): Promise<void> 
 
 const texts = {
   en: {
+    period: 'Period',
     timeline: 'Attempts over time',
     all: 'All requests',
     failed: 'Failed',
@@ -114,6 +115,7 @@ const texts = {
     code: 'Error code',
   },
   zh: {
+    period: '时间范围',
     timeline: '各次尝试的时间',
     all: '全部请求',
     failed: '失败的',
@@ -134,6 +136,11 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       const own = await openWindow(live.url, user.cookie, seen);
       await own.go('/usage?tab=failed');
       await own.page.getByText('never-1').first().waitFor();
+      const period = own.page.getByLabel(words.period, { exact: true });
+      const offered: readonly string[] = await period
+        .locator('option')
+        .evaluateAll((options) => options.map((option) => option.getAttribute('value') ?? ''));
+      expect([await period.inputValue(), offered]).toEqual(['-7d', ['-24h', '-7d', 'custom']]);
       await look(own.page, `requests-${view}`);
       await findById(own.page, failed, `/requests/${failed}`);
       const timeline = own.page.getByRole('list', { name: words.timeline });

@@ -33,6 +33,9 @@ export const usageSearch = {
   after: '',
 } as const;
 
+/** Failed requests are kept for seven days. */
+export const failedSearch = { ...usageSearch, from: '-7d' } as const;
+
 export type UsageSearch = { readonly [Name in keyof typeof usageSearch]: string };
 export type ChangeUsageSearch = (
   change: { readonly [Name in keyof UsageSearch]?: string },
@@ -87,6 +90,7 @@ export function useIsOver({ to }: Query): boolean {
 }
 
 const presets = ['-24h', '-7d', '-30d', '-90d'] as const;
+const ofFailed: readonly string[] = ['-24h', failedSearch.from];
 const kinds = [
   'chat',
   'messages',
@@ -122,6 +126,10 @@ export function UsageFilter({ of, state, onChange, children }: UsageFilterProps)
     enabled: opened || state.key !== '',
   });
   const models = useQuery({ ...data<ModelsView>('models'), enabled: opened });
+  // A longer period of the address, or of another tab, stays what is asked for.
+  const offered = presets.filter(
+    (preset) => of === 'charges' || ofFailed.includes(preset) || preset === state.from,
+  );
   const charges = useChargeFields();
   const failed = useFailedFields();
   const navigate = useNavigate();
@@ -144,7 +152,7 @@ export function UsageFilter({ of, state, onChange, children }: UsageFilterProps)
   ];
   return (
     <div className="flex flex-wrap items-start gap-2">
-      <Period presets={presets} state={state} onChange={onChange} />
+      <Period presets={offered} state={state} onChange={onChange} />
       <UsageSearchField
         keys={keys.data?.items.map(({ id, name }) => [id, name] as const) ?? []}
         models={models.data?.items.map(({ id }) => id) ?? []}

@@ -18,6 +18,7 @@ import { UsageFailed } from './usage-failed.tsx';
 import {
   type ChangeUsageSearch,
   failedFilterOf,
+  failedSearch,
   filterOf,
   UsageFilter,
   type UsageSearch,
@@ -33,7 +34,8 @@ export function ahead({ params: { requestId }, search }: Visit): void {
   if (requestId !== undefined) return prefetch(`usage/${requestId}`);
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
   if (zone === undefined) return;
-  const state = { ...usageSearch, ...search } as UsageSearch; // the router gives addresses as texts
+  const defaults = search['tab'] === 'failed' ? failedSearch : usageSearch;
+  const state = { ...defaults, ...search } as UsageSearch; // the router gives addresses as texts
   if (state.tab === 'failed')
     return prefetch('requests', listOf(state, failedFilterOf(state, zone, Date.now())));
   const filter = filterOf(state, zone, Date.now());
@@ -69,6 +71,7 @@ const tabs = ['requests', 'failed', 'day', 'model', 'key', 'course'] as const;
 function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   const words = useWords(usageWords);
   const [state, change] = useSearchState(usageSearch);
+  const [failed] = useSearchState(failedSearch);
   const zone = useZone();
   const nowMs = useNow();
   const tab = tabs.find((each) => each === state.tab) ?? 'requests';
@@ -76,7 +79,7 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   return (
     <Page title={words.title} wide note={<ZoneNote />}>
       {tab === 'failed' ? (
-        <UsageFilter of="failed" state={state} onChange={change} />
+        <UsageFilter of="failed" state={failed} onChange={change} />
       ) : (
         <Charged state={state} onChange={change} />
       )}
@@ -96,8 +99,8 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
         )}
         {tab === 'failed' && (
           <UsageFailed
-            query={listOf(state, failedFilterOf(state, zone, nowMs))}
-            state={state}
+            query={listOf(failed, failedFilterOf(failed, zone, nowMs))}
+            state={failed}
             onChange={change}
           />
         )}
