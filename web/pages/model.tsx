@@ -206,12 +206,13 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
                 {words.line}
               </th>
               {model.by_group.map(({ group, multiplier }) => (
-                <th
-                  key={group}
-                  scope="col"
-                  className="max-w-48 truncate px-4 text-right font-medium whitespace-nowrap"
-                >
-                  {words.groupColumn(group, multiplier)}
+                <th key={group} scope="col" className="px-4 text-right font-medium">
+                  <span className="ml-auto flex w-fit max-w-48 whitespace-nowrap">
+                    <Rich
+                      text={words.groupColumn(multiplier)}
+                      name={<span className="truncate">{group}</span>}
+                    />
+                  </span>
                 </th>
               ))}
               <th scope="col" className="px-4 text-left font-medium whitespace-nowrap">

@@ -203,7 +203,7 @@ function Order({ view, state, onChange }: FiltersProps): ReactNode {
         <label className="flex min-w-0 items-center gap-2 text-table max-md:flex-1">
           <span className="whitespace-nowrap text-muted max-md:sr-only">{words.group}</span>
           <Select
-            className="min-w-0 flex-1 md:w-44"
+            className="min-w-0 flex-1 md:w-56"
             value={view.group}
             onChange={(event) => onChange({ group: event.target.value })}
           >

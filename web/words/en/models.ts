@@ -160,7 +160,7 @@ export default {
   line: 'Line',
   unit: 'Unit',
   yuan: '¥',
-  groupColumn: (name: string, multiplier: string) => `${name} ×${multiplier}`,
+  groupColumn: (multiplier: string) => `{name}\u00a0×${multiplier}`,
   priceVersion: (version: string) => `Price version ${version}, since {since}`,
   rule: 'Each line is quantity × price, rounded up once to ¥0.000000001.',
   classes: {

@@ -153,7 +153,7 @@ export default {
   line: '计价项',
   unit: '单位',
   yuan: '元',
-  groupColumn: (name, multiplier) => `${name} ×${multiplier}`,
+  groupColumn: (multiplier) => `{name}\u00a0×${multiplier}`,
   priceVersion: (version) => `价格版本 ${version}，自 {since} 起`,
   rule: '每项 = 数量 × 单价，只向上取整一次，精确到 ¥0.000000001。',
   classes: {
