@@ -416,7 +416,12 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
       await page.getByText(said).waitFor();
       expect(await amount.getAttribute('aria-invalid')).toBe('true');
     }
-    await page.getByRole('button', { name: '¥50', exact: true }).click();
+    const fifty = page.getByRole('button', { name: '¥50', exact: true });
+    await amount.fill('50.00');
+    expect(await fifty.getAttribute('aria-pressed')).toBe('true');
+    await amount.fill('50.0x');
+    expect(await fifty.getAttribute('aria-pressed')).toBe('false');
+    await fifty.click();
     await page.getByRole('radio', { name: 'Alipay' }).check();
     await page.getByRole('button', { name: 'Show QR code · ¥50.00' }).click();
     await page.getByText('Scan with Alipay to pay ¥50.00').waitFor();

@@ -18,7 +18,7 @@ import { errorText } from '../components/error-panel.tsx';
 import { AmountInput, Field } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { amountError } from '../format/amount.ts';
-import { formatYuan } from '../format/money.ts';
+import { formatYuan, parseYuan } from '../format/money.ts';
 import { sharedWords, topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { InsideWechat } from './inside-wechat.tsx';
@@ -163,13 +163,14 @@ function UsualAmounts({
   readonly onChange: (amount: string) => void;
 }): ReactNode {
   const words = useWords(topUpWords);
+  const amount = amountError(value) === undefined ? parseYuan(value) : undefined;
   return (
     <div role="group" aria-label={words.amounts} className="grid grid-cols-5 gap-1.5">
       {usualAmounts.map((each) => (
         <Button
           key={each}
-          aria-pressed={value === each}
-          className={clsx('px-1! figures', value === each && chosen)}
+          aria-pressed={parseYuan(each) === amount}
+          className={clsx('px-1! figures', parseYuan(each) === amount && chosen)}
           onClick={() => onChange(each)}
         >
           ¥{each}
