@@ -333,6 +333,9 @@ describe.skipIf(noChromium)('pictures in the playground', () => {
     expect(await main(page).innerText()).toContain('at most ¥0.2272');
     await run(page).click();
     expect(await answered(page)).toBe(0.2272);
+    const line = await page.locator('[data-charge]').innerText();
+    expect(line).toContain('2 images');
+    expect(line, 'tokens have no part in the price').not.toContain('tokens');
     await page.getByRole('img', { name: 'Result 2' }).waitFor();
     await page.getByRole('button', { name: 'Use as input' }).first().click();
     const canvas = page.getByRole('img', { name: /paint on it/ });

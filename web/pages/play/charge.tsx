@@ -12,7 +12,7 @@ import { isPlain, PathLink } from '../../components/path-link.tsx';
 import { ApartLink } from '../apart-link.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
-import { playgroundWords, requestWords, sharedWords } from '../../words/families.ts';
+import { playgroundWords, requestWords, sharedWords, usageWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ChargeDrawer } from '../usage-record.tsx';
 
@@ -48,14 +48,19 @@ interface ChargeLineProps {
 /** Money, tokens by class and time, in one line. */
 export function ChargeLine({ charge, firstByteMs }: ChargeLineProps): ReactNode {
   const words = useWords(playgroundWords);
+  const { units } = useWords(usageWords);
   const { chat } = words;
   const first = firstByteMs === undefined ? undefined : chat.firstByte(formatDuration(firstByteMs));
   if (charge === 'pending') return <p className="text-caption text-muted">{words.charging}</p>;
   if (charge === undefined)
     return first === undefined ? null : <p className="text-caption text-muted">{first}</p>;
-  const { tokens } = charge;
+  const { quantity } = charge;
+  // The tokens of what is sold by the piece have no part in its price.
+  const byToken = charge.lines.some(({ price }) => price.unit === 'token');
+  const tokens = quantity === null || byToken ? charge.tokens : null;
   const parts = [
     first,
+    quantity && !byToken && units[quantity.unit](formatCount(quantity.amount)),
     tokens && chat.input(formatCount(tokens.input)),
     tokens && tokens.cached_input > 0 && chat.cached(formatCount(tokens.cached_input)),
     tokens && chat.output(formatCount(tokens.output)),
