@@ -41,7 +41,7 @@ const measures = ['first_byte', 'total'] as const;
 function Latency({ course }: CourseProps): ReactNode {
   const { course: words } = useWords(requestWords);
   const [measure, setMeasure] = useState<(typeof measures)[number]>('first_byte');
-  const { points, sampled, unit } = course;
+  const { points, unit } = course;
   const values = points.map((point) => point[measure]);
   const lines = [
     ['median', (view: LatencyView) => view.median_ms],
@@ -79,9 +79,7 @@ function Latency({ course }: CourseProps): ReactNode {
           axis={formatDuration}
         />
       )}
-      <p className="text-caption text-muted">
-        {words.sampled(words.each[unit], formatCount(sampled))}
-      </p>
+      <p className="text-caption text-muted">{words.sampled(words.each[unit])}</p>
     </Panel>
   );
 }

@@ -162,8 +162,8 @@ export default {
     noLatency: 'No latencies in this period.',
     latencySummary: (measure: string, worst: string) =>
       `${measure}: median and 95th percentile over the period, at most ${worst}.`,
-    sampled: (each: string, count: string) =>
-      `Measured on at most the latest ${count} requests of ${each}.`,
+    sampled: (each: string) =>
+      `Where there are many requests, only the latest of ${each} are measured.`,
     units: { hour: 'Hour', day: 'Day' },
     each: { hour: 'each hour', day: 'each day' },
     errors: 'Errors',

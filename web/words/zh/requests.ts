@@ -156,7 +156,7 @@ export default {
     p95: '95 分位',
     noLatency: '这段时间没有延迟数据。',
     latencySummary: (measure, worst) => `${measure}：这段时间的中位数与 95 分位，最高 ${worst}。`,
-    sampled: (each, count) => `${each}最多统计最近的 ${count} 个请求。`,
+    sampled: (each) => `请求较多时，${each}只统计最近的一部分。`,
     units: { hour: '小时', day: '日期' },
     each: { hour: '每小时', day: '每天' },
     errors: '错误',
