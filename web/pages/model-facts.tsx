@@ -29,6 +29,20 @@ export function ModelId({ id }: { readonly id: string }): ReactNode {
   return <bdi className="font-mono">{id}</bdi>;
 }
 
+type Facts = Pick<ModelRow, 'kind' | 'modalities'>;
+
+const usualOutput: Readonly<Partial<Record<ModelRow['kind'], string>>> = {
+  chat: 'text',
+  image: 'image',
+  video: 'video',
+};
+
+/** What goes in and what comes out: where the catalogue names neither, what such a model does. */
+export function contentsOf({ kind, modalities }: Facts): ModelRow['modalities'] {
+  const output = usualOutput[kind];
+  return modalities ?? (output === undefined ? null : { in: ['text'], out: [output] });
+}
+
 type ModelsTexts = typeof english;
 
 function listText(words: ModelsTexts, names: readonly string[]): string {
@@ -40,14 +54,15 @@ function listText(words: ModelsTexts, names: readonly string[]): string {
 /** A description from the facts of the catalogue: what goes in and what comes out. */
 export function aboutText(
   words: ModelsTexts,
-  model: Pick<ModelRow, 'kind' | 'modalities' | 'output_tokens_max'>,
+  model: Facts & Pick<ModelRow, 'output_tokens_max'>,
   language: Language,
 ): string {
   const { about } = words;
   const { kind } = model;
-  const takes = listText(words, model.modalities?.in ?? ['text']);
+  const contents = contentsOf(model);
+  const takes = listText(words, contents?.in ?? ['text']);
   if (kind === 'chat') {
-    const gives = listText(words, model.modalities?.out ?? ['text']);
+    const gives = listText(words, contents?.out ?? ['text']);
     const most = model.output_tokens_max;
     const limit = most === null ? '' : about.output(formatCount(most));
     return [about.chat(takes, gives), limit].filter(Boolean).join(language === 'zh' ? '' : ' ');

@@ -21,7 +21,14 @@ import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
 import { useVendorName } from '../words/vendor-names.ts';
-import { abilities, AbilityBadges, AboutText, hasAbility, speedTexts } from './model-facts.tsx';
+import {
+  abilities,
+  AbilityBadges,
+  AboutText,
+  contentsOf,
+  hasAbility,
+  speedTexts,
+} from './model-facts.tsx';
 import { SpeedHistory } from './model-history.tsx';
 import { Aligned, decimalsOf, modelAddress, useLineName } from './model-parts.tsx';
 import { CodePanel } from './play/code-panel.tsx';
@@ -120,7 +127,8 @@ function sampleOf(
 
 function About({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);
-  const { image, durations, speed, modalities } = model;
+  const { image, durations, speed } = model;
+  const contents = contentsOf(model);
   const { pace } = speedTexts(words, model);
   const nameOf = useVendorName();
   const named = (list: readonly string[]) =>
@@ -136,8 +144,8 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
       {model.output_tokens_max !== null && (
         <Fact name={words.outputMax}>{words.tokens(formatCount(model.output_tokens_max))}</Fact>
       )}
-      {modalities && <Fact name={words.takes}>{named(modalities.in)}</Fact>}
-      {modalities && <Fact name={words.gives}>{named(modalities.out)}</Fact>}
+      {contents && <Fact name={words.takes}>{named(contents.in)}</Fact>}
+      {contents && <Fact name={words.gives}>{named(contents.out)}</Fact>}
       {abilities.some((ability) => hasAbility(model, ability)) && (
         <Fact name={words.can.label}>
           <span className="flex flex-wrap gap-1">

@@ -12,7 +12,14 @@ import { priceText } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useVendorName } from '../words/vendor-names.ts';
-import { abilities, AboutText, hasAbility, ModelId, speedTexts } from './model-facts.tsx';
+import {
+  abilities,
+  AboutText,
+  contentsOf,
+  hasAbility,
+  ModelId,
+  speedTexts,
+} from './model-facts.tsx';
 import { modelPath, Piece, tokenPrice, tokenRate } from './model-parts.tsx';
 import type { Picking } from './models-list.tsx';
 
@@ -154,8 +161,8 @@ function useLines(): readonly Line[] {
         most === null ? nothing : words.tokens(formatCount(most)),
       least: ({ output_tokens_max: most }) => negated(most),
     },
-    { name: words.takes, cell: ({ modalities }) => listed(modalities?.in) },
-    { name: words.gives, cell: ({ modalities }) => listed(modalities?.out) },
+    { name: words.takes, cell: (model) => listed(contentsOf(model)?.in) },
+    { name: words.gives, cell: (model) => listed(contentsOf(model)?.out) },
     ...abilities.map((ability) => ({
       name: can[ability],
       cell: (model: ModelRow) => <Yes is={hasAbility(model, ability)} tip={canHelp[ability]} />,
