@@ -118,6 +118,9 @@ describe.skipIf(noChromium)('the market of models', () => {
     await page.getByRole('heading', { level: 1, name: 'Comparison' }).waitFor();
     const pace = page.getByRole('row').filter({ hasText: 'tok/s' });
     expect(await pace.innerText()).toMatch(/48 tok\/s\s+best/);
+    // As on the page of a model, a figure names its period.
+    for (const name of [/^First byte, .*24/, /^Output speed, 24/, /^Uptime, 24/])
+      await page.getByRole('rowheader', { name }).waitFor();
     await page.goBack();
     await page.getByLabel('Compare sonar', { exact: true }).check();
     await page.getByLabel('Compare glm-4.7', { exact: true }).check();

@@ -134,7 +134,7 @@ const nothing = <span className="text-faint">—</span>;
 
 function useLines(): readonly Line[] {
   const words = useWords(modelsWords);
-  const { compare, columns, speed, can, canHelp } = words;
+  const { compare, columns, can, canHelp } = words;
   const vendorNameOf = useVendorName();
   const listed = (names: readonly string[] | undefined) =>
     names?.map((name) => words.modalities[name] ?? name).join(words.comma) ?? nothing;
@@ -176,17 +176,17 @@ function useLines(): readonly Line[] {
       cell: (model) => (model.kind === 'chat' ? nothing : <Piece model={model} />),
     },
     {
-      name: speed.first,
+      name: words.firstByte,
       cell: (model) => speedTexts(words, model).first ?? nothing,
       least: (model) => model.speed?.first_byte_median_ms ?? null,
     },
     {
-      name: speed.pace,
+      name: words.pace,
       cell: (model) => speedTexts(words, model).pace ?? nothing,
       least: (model) => negated(model.speed?.output_per_second),
     },
     {
-      name: speed.uptime,
+      name: words.success,
       cell: (model) => speedTexts(words, model).uptime ?? nothing,
       least: (model) => negated(model.speed?.success_share),
     },
