@@ -11,7 +11,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { check } from '../src/ledger/check.ts';
 import { open } from '../src/storage/open.ts';
 import { forEachDatabase } from './databases.ts';
-import { type Browser, signedInAs } from './support/console.ts';
+import { type Browser, newBrowser, signedInAs } from './support/console.ts';
 import { newCustomer } from './support/customer.ts';
 import { hello, oneModel, startGateway, startRunning } from './support/running.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
@@ -92,6 +92,50 @@ forEachDatabase((name, _openFresh, fresh) => {
     await expect.poll(status, within).toBe(429);
     await act(browser, made.id, 'PATCH', '', { daily_limit: '5' });
     await expect.poll(status, within).toBe(200);
+    await running.expectBooks();
+  });
+
+  test('an operator disables the key of a user, who sees that, and the operator or the user enables it', async () => {
+    const { running, database, browser, made } = await start();
+    const { url, userId } = running;
+    const operator = await newBrowser(url, database, 'operator');
+    const turn = (to: 'disable' | 'enable', of = userId, by = operator) =>
+      by.ask(`operator/users/${of}/keys/${made.id}/${to}`, { method: 'POST' });
+    const call = async () => {
+      const headers = { authorization: `Bearer ${made.secret}` };
+      const answer = await running.post('/v1/chat/completions', hello, { headers });
+      return JSON.parse(await answer.text()).error?.code ?? answer.status;
+    };
+    expect((await turn('disable', userId, browser)).json.error.code).toBe('operator_only');
+    for (const other of [operator.userId, 'usr_nobody'])
+      expect((await turn('disable', other)).json.error.code, other).toBe('not_found');
+    expect(await call()).toBe(200);
+    expect((await turn('disable')).json).toMatchObject({ id: made.id, state: 'disabled' });
+    await expect.poll(call, within).toBe('invalid_api_key');
+    const { state, history } = await keyIn(browser, made.id);
+    const change = { member: 'status', before: 'active', after: 'disabled' };
+    expect([state, history[0]]).toMatchObject([
+      'disabled',
+      { action: 'key.update', by: 'operator', changes: [change] },
+    ]);
+    const { json: trail } = await operator.ask(`operator/audit?account=${userId}&limit=1`);
+    expect(trail.items).toMatchObject([
+      {
+        action: 'key.update',
+        actor: { kind: 'operator', id: operator.userId },
+        target: { kind: 'key', id: made.id },
+        ip: '127.0.0.1',
+        changes: [change],
+      },
+    ]);
+    expect((await turn('enable')).json.state).toBe('active');
+    await expect.poll(call, within).toBe(200);
+    await turn('disable');
+    await expect.poll(call, within).toBe('invalid_api_key');
+    expect((await act(browser, made.id, 'POST', '/enable')).json.state).toBe('active');
+    await expect.poll(call, within).toBe(200);
+    await act(browser, made.id, 'DELETE', '');
+    expect((await turn('enable')).json.error.code).toBe('not_found');
     await running.expectBooks();
   });
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import enKeys from '../../web/words/en/keys.ts';
 import en from '../../web/words/en/operator-people.ts';
+import zhKeys from '../../web/words/zh/keys.ts';
 import zh from '../../web/words/zh/operator-people.ts';
 import {
   expectAccessible,
@@ -20,6 +22,7 @@ withChromium();
 const livedIn = onePerFile(startLivedIn);
 
 const wordsOf = { en, zh } as const;
+const keysWordsOf = { en: enKeys, zh: zhKeys } as const;
 const reasonOf = { en: 'Reason', zh: '原因' } as const;
 
 const userTabs = ['statement', 'usage', 'failed', 'keys', 'orders', 'audit'];
@@ -59,7 +62,7 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
   );
 
   test.each(looksAt())(
-    'at $width px, $theme, $language: orders them, invites one, and suspends two at once',
+    'at $width px, $theme, $language: orders them, invites one, disables a key, and suspends two at once',
     async (seen) => {
       const words = wordsOf[seen.language];
       const live = await startLiveConsole();
@@ -105,6 +108,30 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
         "fetch('/console/api/session').then((answer) => answer.json()).then(({ me }) => me.name)",
       );
       expect(name).toBe('Guest');
+
+      const keys = keysWordsOf[seen.language];
+      const { json: made } = await poor.ask('keys', {
+        method: 'POST',
+        headers: { 'idempotency-key': 'a-form-for-a-key' },
+        body: { name: 'ci', group: 'default' },
+      });
+      const { id, prefix, last4 } = made.key;
+      const state = async () => (await poor.ask(`keys/${id}`)).json.state;
+      const act = async (verb: string) => {
+        await page.getByRole('button', { name: keys.menu('ci') }).click();
+        await page.getByRole('menuitem', { name: verb }).click();
+      };
+      await go(`/operator/users/${poor.userId}?tab=keys`);
+      await act(keys.disable);
+      const stop = page.getByRole('alertdialog', { name: keys.disableTitle('ci') });
+      await stop.getByText(words.keys.disableEffect(`${prefix}…${last4}`)).waitFor();
+      await look('user-key-disable');
+      await stop.getByRole('button', { name: keys.disable }).click();
+      await page.getByText(keys.disabled('ci')).first().waitFor();
+      expect(await state()).toBe('disabled');
+      await act(keys.enable);
+      await page.getByText(keys.enabled('ci')).first().waitFor();
+      expect(await state()).toBe('active');
 
       await go('/operator/users');
       for (const name of ['Rich', 'Guest'])

@@ -107,6 +107,8 @@ const writes: readonly (readonly [method: string, path: string, body?: Json])[] 
   ['POST', 'operator/ledger/check', {}],
   ['DELETE', 'sessions/ses_nobody'],
   ['DELETE', 'session'],
+  ['POST', 'operator/users/$user/keys/$key/disable'],
+  ['POST', 'operator/users/$user/keys/$key/enable'],
 ];
 
 /** All requests of the console's pages, without a session, as a user and as an operator. */

@@ -145,11 +145,14 @@ export function useKeyColumns(keys: readonly KeyView[]): readonly Column<KeyView
   ]);
 }
 
-/** Disables or enables a key at once, with Undo. */
-export function useKeySwitch(): (
-  key: Pick<KeyView, 'id' | 'name'>,
-  to: 'enable' | 'disable',
-) => Promise<void> {
+/**
+ * Disables or enables a key at once, with Undo. `path`: the API path of the list that has it, which
+ * `refreshLists` fetches again.
+ */
+export function useKeySwitch(
+  path = 'keys',
+  refreshLists: () => Promise<unknown> = refreshKeys,
+): (key: Pick<KeyView, 'id' | 'name'>, to: 'enable' | 'disable') => Promise<void> {
   const words = useWords(keysWords);
   const shared = useWords(sharedWords);
   const toast = useToast();
@@ -158,13 +161,14 @@ export function useKeySwitch(): (
     to: 'enable' | 'disable',
   ): Promise<void> => {
     try {
-      await send('POST', `keys/${key.id}/${to}`);
-      await refreshKeys();
+      await send('POST', `${path}/${key.id}/${to}`);
+      await refreshLists();
     } catch (error) {
       return toast({ tone: 'failed', text: errorText(error, shared) });
     }
     const back = to === 'disable' ? 'enable' : 'disable';
-    const text = to === 'disable' ? words.disabled(key.name) : words.enabled(key.name);
+    const name = key.name || key.id;
+    const text = to === 'disable' ? words.disabled(name) : words.enabled(name);
     toast({
       tone: 'done',
       text,

@@ -120,7 +120,10 @@ export interface Attention {
   readonly path: string;
 }
 
-/** GET `operator/users`, a page; `operator/users/:id`. */
+/**
+ * GET `operator/users`, a page; `operator/users/:id`. Below it: what users read about themselves
+ * (`…/keys`), and POST `…/keys/:key/disable` and `/enable`, which return a `KeyView`.
+ */
 export interface UserView {
   readonly id: string;
   /** Not the user's alone, as `email` is not: `id` tells users apart. */

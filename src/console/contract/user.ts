@@ -327,7 +327,8 @@ export interface LimitWindowView {
 
 /**
  * GET `keys?q=ci&sort=created|name|used|spent` is a page of these: those with `q` in their name, or
- * as their id or last four characters; the newest, first named, last used or dearest first.
+ * as their id or last four characters; the newest, first named, last used or dearest first. POST
+ * `keys/:id/disable` and `/enable` return one.
  */
 export interface KeyView extends KeyTermsView {
   readonly id: string;

@@ -48,19 +48,23 @@ const families = [
   'tasks',
 ];
 
+/** What an operator changes for a user: a key that has leaked is stopped. */
+const changes = ['keys/:id/disable', 'keys/:id/enable'];
+
 /**
- * The same reading routes as users have, about one user: `operator/users/:user/statement`, … They
- * change nothing.
+ * The same routes as users have, about one user: `operator/users/:user/statement`, … They change
+ * nothing but the state of keys.
  */
 export function userTabRoutes(
   database: Database,
   rows: readonly ConsoleRoute[],
 ): readonly ConsoleRoute[] {
-  const read = rows.filter(
+  const offered = rows.filter(
     ({ method, role, path }) =>
-      method === 'GET' && role === 'user' && families.includes(path.split('/', 1)[0] ?? ''),
+      role === 'user' &&
+      (method === 'GET' ? families.includes(path.split('/', 1)[0] ?? '') : changes.includes(path)),
   );
-  return read.map((asked) => ({
+  return offered.map((asked) => ({
     ...asked,
     path: `operator/users/:user/${asked.path}`,
     role: 'operator',

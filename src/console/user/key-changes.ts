@@ -78,8 +78,13 @@ export function keyChangeRoutes(rooms: KeyChangesContext): readonly ConsoleRoute
 
 type KeyVisit = SignedInRequest<unknown>;
 
-export const byUser = ({ user, owner }: Pick<SignedInRequest, 'user' | 'owner'>) =>
-  ({ actorKind: 'user', actor: user.id, account: owner.id }) as const;
+/** The person who acts, for the audit trail: the owner, or an operator on another's key. */
+export const byCaller = ({ user, owner }: Pick<SignedInRequest, 'user' | 'owner'>) =>
+  ({
+    actorKind: user.id === owner.id ? 'user' : 'operator',
+    actor: user.id,
+    account: owner.id,
+  }) as const;
 
 export const shownTo = (
   { utcOffsetMinutes }: Pick<KeyChangesContext, 'utcOffsetMinutes'>,
@@ -158,7 +163,7 @@ function* patch(before: Key, wanted: KeyPatch, visit: KeyVisit): Transaction<Key
   const after = yield* changeKey(before, wanted);
   if (after === undefined) return throwProblem('not_found');
   yield* writeAudit(visit.at, {
-    ...byUser(visit),
+    ...byCaller(visit),
     action: 'key.update',
     target: before.id,
     before: keyFacts(before),
@@ -173,7 +178,7 @@ function* remove(before: Key, visit: KeyVisit): Transaction<void> {
   const { at, ip } = visit;
   const { name, group } = before;
   const act = { action: 'key.delete', target: before.id, before: { name, group }, ip };
-  yield* writeAudit(at, { ...byUser(visit), ...act });
+  yield* writeAudit(at, { ...byCaller(visit), ...act });
 }
 
 async function rotate(
@@ -192,7 +197,7 @@ async function rotate(
     if (done === undefined) return throwProblem('not_found');
     const facts = { last4: done.key.last4, old_works_until: instant(at + graces[input.grace]) };
     yield* writeAudit(at, {
-      ...byUser(visit),
+      ...byCaller(visit),
       action: 'key.rotate',
       target: before.id,
       before: { last4: before.last4 },
@@ -208,6 +213,6 @@ function* endGrace(before: Key, visit: KeyVisit): Transaction<Key> {
   const { at, ip } = visit;
   const version = yield* endOldSecret(before.id, at);
   const act = { action: 'key.end_old_secret', target: before.id, ip };
-  yield* writeAudit(at, { ...byUser(visit), ...act });
+  yield* writeAudit(at, { ...byCaller(visit), ...act });
   return { ...before, version: Number(version) };
 }

@@ -9,7 +9,7 @@ import { spentByKey } from '../../usage/spending.ts';
 import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from '../contract.ts';
 import { type Cursors, pageOfAll } from '../cursor.ts';
 import { moneyInput, nameInput, pageLimit, timeInput, idempotencyKeyIn } from '../input.ts';
-import { byUser, type KeyChangesContext, keyChangeRoutes, shownTo } from './key-changes.ts';
+import { byCaller, type KeyChangesContext, keyChangeRoutes, shownTo } from './key-changes.ts';
 import { keyDetail, keyHistory, keyViews, termsIn, termsInput } from './key-view.ts';
 import { multiplierText } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
@@ -166,7 +166,7 @@ async function create(
       });
     if (done.secret !== undefined)
       yield* writeAudit(at, {
-        ...byUser(visit),
+        ...byCaller(visit),
         action: 'key.create',
         target: done.key.id,
         after: { name: done.key.name, group: done.key.group },

@@ -3,7 +3,6 @@ import type {
   ChargeView,
   FailedPage,
   FailedRequest,
-  KeyView,
   OrderView,
   Page as PageOf,
   StatementRow,
@@ -14,28 +13,26 @@ import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
-import { CopyText } from '../../components/copy.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Badge, StatusBadge } from '../../components/status-badge.tsx';
+import { Badge } from '../../components/status-badge.tsx';
 import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { shiftDay } from '../../format/day.ts';
 import { formatDuration } from '../../format/time.ts';
-import { keysWords, peopleWords } from '../../words/families.ts';
+import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ChargeStatus } from '../charge-parts.tsx';
-import { keyStatuses, shownKey, useKeyColumns } from '../key-parts.tsx';
 import { FailedList } from '../request-parts.tsx';
 import { ChargeDrawer } from '../usage-record.tsx';
 import { OrderBadge } from './order-parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
-interface TabProps {
+export interface TabProps {
   /** The API path of the user's own views, as the operator reads them. */
   readonly base: string;
 }
@@ -237,47 +234,6 @@ export function UserFailed({ base }: TabProps): ReactNode {
       query={useData<FailedPage<FailedRequest>>(`${base}/requests`, search[0])}
       search={search}
       path={({ id }) => `/operator/requests/${id}`}
-    />
-  );
-}
-
-export function UserKeys({ base }: TabProps): ReactNode {
-  const { keys: words } = useWords(peopleWords);
-  const search = useSearchState(searchDefaults);
-  const keys = useData<PageOf<KeyView>>(`${base}/keys`, search[0]);
-  return (
-    <ListPanel query={keys} search={search} empty={words.empty} note={words.note}>
-      {(rows) => <KeyTable keys={rows} />}
-    </ListPanel>
-  );
-}
-
-function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
-  const { title, spent, detail } = useWords(keysWords);
-  const id: Column<KeyView> = {
-    id: 'id',
-    header: detail.id,
-    cell: (key) => <CopyText text={key.id} label={detail.id} className="w-24" />,
-    spare: 4,
-  };
-  const columns = [...useKeyColumns(keys).filter((column) => column.id !== 'month'), id];
-  return (
-    <Table
-      label={title}
-      rows={keys}
-      rowKey={({ id }) => id}
-      columns={columns}
-      card={(key) => ({
-        title: key.name,
-        value: <Money amount={key.spent} as="spend" />,
-        valueLabel: spent,
-        detail: (
-          <>
-            <StatusBadge status={keyStatuses[key.state]} />
-            <span className="font-mono">{shownKey(key)}</span>
-          </>
-        ),
-      })}
     />
   );
 }

@@ -19,7 +19,8 @@ import { AuditTrail } from './audit-trail.tsx';
 import { MoneyDialog } from './user-money.tsx';
 import { InviteAgain } from './new-user.tsx';
 import { type Turn, TurnDialog } from './user-turns.tsx';
-import { UserFailed, UserKeys, UserOrders, UserStatement, UserUsage } from './user-tabs.tsx';
+import { UserKeys } from './user-keys.tsx';
+import { UserFailed, UserOrders, UserStatement, UserUsage } from './user-tabs.tsx';
 import { RoleBadge, UserBadge } from './users.tsx';
 
 const searchDefaults = { tab: 'statement' };

@@ -171,7 +171,9 @@ export default {
   },
   keys: {
     empty: 'No keys.',
-    note: 'Users change their keys themselves. To stop one for a user: tollgate key disable ID.',
+    note: 'Users create and change their keys themselves. If a key has leaked, disable it here.',
+    disableEffect: (key: string) =>
+      `Requests with ${key} are refused immediately. The user sees that the key is disabled, and can enable it again. To stop all keys of the user, suspend the user.`,
   },
   orders: {
     title: 'Orders',

@@ -152,7 +152,9 @@ export default {
     quantity: (count, unit) => `${count} × ${unit}`,
   },
   keys: {
-    note: '密钥由用户自己修改。要替用户停用密钥，运行 tollgate key disable ID。',
+    note: '密钥由用户自己创建和修改。密钥泄露时，可以在这里停用。',
+    disableEffect: (key) =>
+      `使用 ${key} 的请求会立即被拒绝。用户会看到密钥已停用，并且可以重新启用。要让用户的全部密钥失效，请停用该用户。`,
     empty: '没有密钥。',
   },
   orders: {
