@@ -171,7 +171,7 @@ export default {
   },
   keys: {
     empty: 'No keys.',
-    note: 'Users create and change their keys themselves. If a key has leaked, disable it here.',
+    note: 'Users create and change their keys themselves. If a key has leaked, disable it here. Amounts are before refunds.',
     disableEffect: (key: string) =>
       `Requests with ${key} are refused immediately. The user sees that the key is disabled, and can enable it again. To stop all keys of the user, suspend the user.`,
   },
