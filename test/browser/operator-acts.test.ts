@@ -57,7 +57,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await page.getByText('Errors per channel and hour').waitFor();
     await expectAccessible(page, 'attention');
     await picture(page, 'operator-attention');
-    await panel.getByRole('link', { name: 'Replace key' }).click();
+    await panel.getByRole('link', { name: 'Open channel' }).click();
     await page.getByRole('heading', { level: 1, name: 'sim-401-openai' }).waitFor();
     await page.getByText('Parked', { exact: true }).first().waitFor();
     await page.getByText('The gateway tries it again by itself').waitFor();
@@ -222,8 +222,8 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await page.getByRole('tab', { name: 'Audit' }).click();
     for (const act of [
       'suspended a user',
-      'took from a balance −¥0.50',
-      'added to a balance ¥10.50',
+      'debited a balance −¥0.50',
+      'credited a balance ¥10.50',
     ]) {
       const row = page.locator('[data-row]').filter({ hasText: act });
       await row.filter({ hasText: end }).waitFor();

@@ -107,7 +107,8 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
   test.each(['en', 'zh'] as const)(
     'figures that were 0 in the period before, or are what they were, say so, in %s',
     async (language) => {
-      const { page, go, main, words } = await open(language, 1_440);
+      const { live, page, go, main, words } = await open(language, 1_440);
+      await live.newUser();
       await go('/operator');
       for (const text of [words.operator.overview.trend.fromZero, words.shared.change.same])
         await main.getByText(text, { exact: true }).first().waitFor();

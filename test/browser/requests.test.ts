@@ -266,7 +266,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     const other = await live.newUser({ name: 'Chen' });
     const { page, go } = await openWindow(live.url, other.cookie);
     await go('/usage?tab=failed');
-    await page.getByText('No failed requests in this period.').waitFor();
+    await page.getByText('No failed requests.').waitFor();
     await go(`/requests/${failed}`);
     await page.getByText('This request does not exist, or it is not yours.').waitFor();
     await expectAccessible(page, 'a request of another user');
