@@ -65,35 +65,41 @@ export async function importPricesCommand(
           after: { models: changed.map(({ id }) => id) },
         }),
     );
-    const { applied, changed, unchanged, refused, farOff } = done;
-    const report = {
-      applied,
-      changed: changed.map(({ id, differences }) => ({
-        id,
-        differences: differences.map(({ member, from, to, percent }) => ({
-          member,
-          from,
-          to,
-          percent,
-        })),
-      })),
-      unchanged,
-      refused,
-      far_off: farOff,
+    const run: Run = {
+      isDry,
+      needsConsent: done.farOff.length > 0 && options.acceptFarOff !== true,
     };
-    const isRefused = refused.length > 0;
-    const needsConsent = farOff.length > 0 && options.acceptFarOff !== true;
-    print(options, { ...report, ...(without.length > 0 && { without }) }, [
-      ...(isRefused
-        ? ['nothing was changed:', describeProblems(file, refused)]
-        : linesOf(done, isDry || needsConsent ? 'would change' : 'changed')),
+    print(options, { ...reportOf(done), ...(without.length > 0 && { without }) }, [
+      ...(done.refused.length > 0
+        ? ['nothing was changed:', describeProblems(file, done.refused)]
+        : linesOf(done, run)),
       ...(without.length === 0 ? [] : [`the list has no price for ${without.join(', ')}`]),
-      ...(needsConsent && !isRefused ? [paint('yellow', farOffText(farOff))] : []),
-      ...(applied ? ['the new prices are in force within a second'] : []),
     ]);
-    if (isRefused || (needsConsent && !isDry)) process.exitCode = 1;
+    if (done.refused.length > 0 || (run.needsConsent && !isDry)) process.exitCode = 1;
   });
 }
+
+interface Run {
+  readonly isDry: boolean;
+  /** Prices are far off, and nobody has said that they are meant. */
+  readonly needsConsent: boolean;
+}
+
+const reportOf = ({ applied, changed, unchanged, refused, farOff }: PriceImport) => ({
+  applied,
+  changed: changed.map(({ id, differences }) => ({
+    id,
+    differences: differences.map(({ member, from, to, percent }) => ({
+      member,
+      from,
+      to,
+      percent,
+    })),
+  })),
+  unchanged,
+  refused,
+  far_off: farOff,
+});
 
 /**
  * Takes a list in our own format as it is. Of LiteLLM's list, which is in dollars per token, takes
@@ -119,9 +125,13 @@ async function pricesIn(
 }
 
 const farOffText = (models: readonly string[]): string =>
-  `a price of ${models.join(', ')} is 1,000 times as high or as low as before: is its unit right? Add --accept-far-off to publish it`;
+  `prices of ${models.join(', ')} are at least 1,000 times as high or as low as before. Check their units; --accept-far-off publishes them`;
 
-function linesOf({ changed, unchanged }: PriceImport, verb: string): string[] {
+function linesOf(
+  { applied, changed, unchanged, farOff }: PriceImport,
+  { isDry, needsConsent }: Run,
+): string[] {
+  const verb = isDry || needsConsent ? 'would change' : 'changed';
   const lines = changed.flatMap(({ id, differences, windowsRemoved }) => [
     ...differences
       .filter(({ member, to }) => !(member.startsWith('window ') && to === undefined))
@@ -133,5 +143,8 @@ function linesOf({ changed, unchanged }: PriceImport, verb: string): string[] {
   return [
     `${countPhrase(changed.length, 'price')} ${verb}, ${unchanged.length} unchanged`,
     ...lines,
+    ...(needsConsent ? [paint('yellow', farOffText(farOff))] : []),
+    ...(needsConsent && !isDry ? ['nothing was changed'] : []),
+    ...(applied ? ['the new prices are in force within a second'] : []),
   ];
 }

@@ -334,7 +334,7 @@ command(
 )
   .option('--dry-run', 'show the changes without saving them')
   .option('--rate <yuan>', "yuan per dollar for LiteLLM's list; default TOLLGATE_USD_RATE")
-  .option('--accept-far-off', 'publish prices 1,000 times as high or as low as before')
+  .option('--accept-far-off', 'publish prices at least 1,000 times as high or as low as before')
   .action(async (file: string, options) =>
     (await import('./catalogue.ts')).importPricesCommand(file, options, process.env),
   );

@@ -48,7 +48,7 @@ const said = {
     show: /查看 .* 的扣费/,
     showLines: /查看 .* 的计算过程/,
     verify: '与账本核对',
-    proven: '2 行，合计一致。',
+    proven: '2 行，逐行一致。',
     addsUp: '合计一致',
   },
 } as const;

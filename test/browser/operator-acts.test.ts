@@ -222,8 +222,8 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await page.getByRole('tab', { name: 'Audit' }).click();
     for (const act of [
       'suspended a user',
-      'debited a balance −¥0.50',
-      'credited a balance ¥10.50',
+      'took from a balance −¥0.50',
+      'added to a balance ¥10.50',
     ]) {
       const row = page.locator('[data-row]').filter({ hasText: act });
       await row.filter({ hasText: end }).waitFor();

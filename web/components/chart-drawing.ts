@@ -77,10 +77,14 @@ export function chartOptions(
     ],
     series: [
       {},
-      ...ordered.map((each) => {
+      ...ordered.map((each, index) => {
         const rank = each.colour ?? props.series.indexOf(each);
         const dots = isDotted(rank) ? colour('--color-surface') : undefined;
-        return drawnSeries(props, each, { colour: colour(seriesToken(rank)), dots });
+        return drawnSeries(props, each, {
+          colour: colour(seriesToken(rank)),
+          dots,
+          dashed: index > 0,
+        });
       }),
     ],
     hooks: {
@@ -114,12 +118,14 @@ interface Ink {
   readonly colour: string;
   /** The colour of the dots, for a bar that has them. */
   readonly dots: string | undefined;
+  /** A line over the first: the first is seen through it where both are equal. */
+  readonly dashed: boolean;
 }
 
 function drawnSeries(
   { kind, marks }: Drawn,
   { values }: ChartSeries,
-  { colour, dots: ofDots }: Ink,
+  { colour, dots: ofDots, dashed }: Ink,
 ): uPlot.Series {
   if (kind === 'stacked')
     return {
@@ -144,6 +150,7 @@ function drawnSeries(
     spanGaps: false,
     points,
     ...(kind === 'steps' && steps && { paths: steps }),
+    ...(kind === 'lines' && dashed && { dash: [6, 5] }),
   };
 }
 

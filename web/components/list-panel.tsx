@@ -11,13 +11,16 @@ import { Panel } from './page.tsx';
 import { fromFirst, Pager } from './pager.tsx';
 
 type State = Readonly<Record<string, string>>;
-type Change = (state: State, options?: { readonly replace?: boolean }) => void;
+/** A list's state in the address (`useSearchState`), and what changes it: always one function. */
+export type ListSearch = readonly [
+  state: State,
+  change: (state: State, options?: { readonly replace?: boolean }) => void,
+];
 
 export interface ListPanelProps<Row> {
   readonly title?: ReactNode;
   readonly query: UseQueryResult<List<Row> | PageOf<Row>>;
-  /** The list's state in the address (`useSearchState`). */
-  readonly search?: readonly [state: State, change: Change];
+  readonly search?: ListSearch;
   /** The filters of that state, all of them off. */
   readonly noFilter?: State;
   /** For a list that is fetched whole: whether the filter leaves the row. */
@@ -103,4 +106,4 @@ export function ListPanel<Row>({
 /** `-30d` began a day earlier when the cursor was made: the list goes on at its first page. */
 const lostCode = 'invalid_cursor';
 
-const noSearch: NonNullable<ListPanelProps<unknown>['search']> = [{}, () => undefined];
+const noSearch: ListSearch = [{}, () => undefined];

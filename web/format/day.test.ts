@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 import {
   clockOf,
   dayFrom,
+  daysOfMonth,
   endOfDay,
   instantOf,
   isClock,
   isDay,
+  monthBefore,
   shiftDay,
   startOfDay,
   tidyDay,
@@ -49,4 +51,14 @@ test('a day and a time are read as people write them, and no other day is made o
   expect(['', '1/5/2026', 'tomorrow'].map(tidyDay)).toEqual(['', '1/5/2026', 'tomorrow']);
   expect(instantOf('2026-11-21 14:03', 'Asia/Shanghai')).toBe('2026-11-21T06:03:00.000Z');
   expect(clockOf('2026-11-21T06:03:00.000Z', 'Asia/Shanghai')).toBe('2026-11-21 14:03');
+});
+
+test('a month ends on its last day, and the one before it is told', () => {
+  expect(['2026-02', '2028-02', '2026-12'].map((month) => daysOfMonth(month).to)).toEqual([
+    '2026-02-28',
+    '2028-02-29',
+    '2026-12-31',
+  ]);
+  expect(daysOfMonth('2026-02').from).toBe('2026-02-01');
+  expect(['2026-03-31', '2026-01-01'].map(monthBefore)).toEqual(['2026-02', '2025-12']);
 });

@@ -37,6 +37,17 @@ export function shiftDay(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 24 * hourMs).toISOString().slice(0, 10);
 }
 
+/** The month before the one of a day: `2026-02` for `2026-03-14`. */
+export const monthBefore = (day: string): string =>
+  shiftDay(`${day.slice(0, 7)}-01`, -1).slice(0, 7);
+
+/** The first and the last day of a month: of `2026-02`. */
+export function daysOfMonth(month: string): { readonly from: string; readonly to: string } {
+  const from = `${month}-01`;
+  // No month has more than 31 days.
+  return { from, to: shiftDay(`${shiftDay(from, 31).slice(0, 7)}-01`, -1) };
+}
+
 /** Whether a text is a day as addresses write it: `2026-11-21`. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;

@@ -19,7 +19,14 @@ import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { DeleteKey, RotateKey } from './key-acts.tsx';
 import { NewKey } from './key-form.tsx';
-import { keyStatuses, shownKey, SpentOfLimits, useKeyColumns, useKeySwitch } from './key-parts.tsx';
+import {
+  keyStatuses,
+  menuColumn,
+  shownKey,
+  SpentOfLimits,
+  useKeyColumns,
+  useKeySwitch,
+} from './key-parts.tsx';
 
 const noFilter = { q: '' };
 const searchDefaults = { ...noFilter, sort: 'created', after: '' };
@@ -97,14 +104,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
   );
   const columns: readonly Column<KeyView>[] = [
     ...useKeyColumns(keys),
-    {
-      id: 'menu',
-      header: <span className="sr-only">{words.actions}</span>,
-      align: 'right',
-      cell: menu,
-      className: 'w-10',
-      pinned: true,
-    },
+    menuColumn(words.actions, menu),
   ];
   return (
     <>

@@ -119,18 +119,18 @@ interface RequestLineProps {
   /** Whose request it is: its user, or its key. */
   readonly who: ReactNode;
   readonly channel?: string | null;
-  /** Why it failed; null: it was answered. */
-  readonly why: ReactNode;
+  /** What else tells it apart: why it failed, or its model; null: nothing. */
+  readonly rest: ReactNode;
 }
 
 /** The second line of a request's card; dots keep a name and a code apart. */
-export function RequestLine({ at, who, channel, why }: RequestLineProps): ReactNode {
+export function RequestLine({ at, who, channel, rest }: RequestLineProps): ReactNode {
   return (
     <span className="min-w-0 wrap-anywhere">
       <Time at={at} />
       {who !== null && <> · {who}</>}
       {channel != null && ` · ${channel}`}
-      {why !== null && <> · {why}</>}
+      {rest !== null && <> · {rest}</>}
     </span>
   );
 }
@@ -175,7 +175,7 @@ export function FailedList({ path, ...list }: ListProps): ReactNode {
           card={(request) => ({
             title: <ShortReason request={request} />,
             value: <HttpStatus request={request} />,
-            detail: <RequestLine at={request.at} who={request.key_name} why={request.model} />,
+            detail: <RequestLine at={request.at} who={request.key_name} rest={request.model} />,
           })}
         />
       )}

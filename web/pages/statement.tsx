@@ -19,7 +19,7 @@ import { Page, Panel } from '../components/page.tsx';
 import { Skeleton, SkeletonRows } from '../components/skeleton.tsx';
 import { useZone } from '../components/time.tsx';
 import { Unbroken } from '../components/unbroken.tsx';
-import { dayFrom, isDay } from '../format/day.ts';
+import { dayFrom, daysOfMonth, isDay, monthBefore } from '../format/day.ts';
 import { formatZone } from '../format/time.ts';
 import { statementWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -45,8 +45,7 @@ function daysOf(
   if (isDay(from)) return { from, to: isDay(to) ? to : today };
   if (from === '-7d') return { from: dayFrom(nowMs, -6, zone), to: today };
   if (from !== 'last-month') return { from: month, to: today };
-  const last = new Date(Date.parse(`${month}T00:00:00Z`) - 1).toISOString().slice(0, 10);
-  return { from: `${last.slice(0, 7)}-01`, to: last };
+  return daysOfMonth(monthBefore(today));
 }
 
 export function ahead({ search }: Visit): void {

@@ -71,7 +71,7 @@ const tabs = ['requests', 'failed', 'day', 'model', 'key', 'course'] as const;
 function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   const words = useWords(usageWords);
   const [state, change] = useSearchState(usageSearch);
-  const [failed] = useSearchState(failedSearch);
+  const [failed, changeFailed] = useSearchState(failedSearch);
   const zone = useZone();
   const nowMs = useNow();
   const tab = tabs.find((each) => each === state.tab) ?? 'requests';
@@ -79,7 +79,7 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   return (
     <Page title={words.title} wide note={<ZoneNote />}>
       {tab === 'failed' ? (
-        <UsageFilter of="failed" state={failed} onChange={change} />
+        <UsageFilter of="failed" state={failed} onChange={changeFailed} />
       ) : (
         <Charged state={state} onChange={change} />
       )}
@@ -101,7 +101,7 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
           <UsageFailed
             query={listOf(failed, failedFilterOf(failed, zone, nowMs))}
             state={failed}
-            onChange={change}
+            onChange={changeFailed}
           />
         )}
         {tab === 'course' && <UsageCourse filter={filter} />}

@@ -279,8 +279,6 @@ export interface UsageCourse {
     readonly first_byte: LatencyView | null;
     readonly total: LatencyView | null;
   }[];
-  /** Latencies are those of the latest requests of each point, at most this many. */
-  readonly sampled: number;
   /** The beginning of the record of failed requests; `null` when the filter leaves them out. */
   readonly failed_since: Instant | null;
   readonly as_of: Instant;

@@ -130,8 +130,8 @@ export interface ShownRequest extends LoggedRequest {
 }
 
 /**
- * From when on failed requests are kept, where the period begins before, and an account that is
- * listed alone may have had some.
+ * From when on failed requests are kept; null where the period begins later, or where the one
+ * account that is listed is younger than that.
  */
 export async function keptFrom(
   database: Database,

@@ -45,7 +45,6 @@ export function* usageCourse(question: CourseQuery): Transaction<UsageCourse> {
       first_byte: latencyOf(timings[index]?.flatMap(({ firstByteMs }) => firstByteMs ?? []) ?? []),
       total: latencyOf(timings[index]?.map((one: Timing) => one.totalMs) ?? []),
     })),
-    sampled: most,
     failed_since: instantOrNull(failed?.since),
     as_of: instant(now),
   };

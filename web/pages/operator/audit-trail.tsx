@@ -1,6 +1,6 @@
 import { clsx } from 'clsx';
 import { useLocation } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useCallback } from 'react';
 import type { AuditEntry, Page as PageOf } from '../../../src/console/contract.ts';
 import type { Query } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
@@ -9,7 +9,7 @@ import { CopyText } from '../../components/copy.tsx';
 import { DiffList } from '../../components/diff-list.tsx';
 import { Drawer, type DrawerProps, stepsIn } from '../../components/dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
-import { ListPanel } from '../../components/list-panel.tsx';
+import { ListPanel, type ListSearch } from '../../components/list-panel.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
@@ -41,11 +41,15 @@ export function AuditTrail({ filter }: { readonly filter: Query }): ReactNode {
   const items = entries.data?.items ?? [];
   const entry = items.find(({ id }) => id === shown);
   const setShown = (id = '') => setState({ entry: id, after });
+  const turn: ListSearch[1] = useCallback(
+    (change, options) => setState({ ...change, entry: '' }, options),
+    [setState],
+  );
   return (
     <>
       <ListPanel
         query={entries}
-        search={[state, (change) => setState({ ...change, entry: '' })]}
+        search={[state, turn]}
         noFilter={noFilter}
         empty={words.empty}
         nothing={words.nothing}

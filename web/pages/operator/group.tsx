@@ -137,7 +137,12 @@ function Models({ group }: { readonly group: OperatorGroup }): ReactNode {
     ));
   const columns: readonly Column<Model>[] = named(listWords.columns, [
     { id: 'model', cell: ({ id }) => id },
-    { id: 'channels', cell: channels },
+    {
+      id: 'channels',
+      cell: (model) => (
+        <span className="block whitespace-normal wrap-anywhere">{channels(model)}</span>
+      ),
+    },
   ]);
   return (
     <Panel flush title={words.models(models.length)} className="self-start">

@@ -129,7 +129,7 @@ function RequestTable({
             at={request.at}
             who={<UserInLine user={request.user} />}
             channel={request.channel}
-            why={codeOf(request) && <span className="font-mono">{codeOf(request)}</span>}
+            rest={codeOf(request) && <span className="font-mono">{codeOf(request)}</span>}
           />
         ),
       })}

@@ -12,7 +12,7 @@ import { StatusBadge } from '../../components/status-badge.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { keysWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { keyStatuses, shownKey, useKeyColumns, useKeySwitch } from '../key-parts.tsx';
+import { keyStatuses, menuColumn, shownKey, useKeyColumns, useKeySwitch } from '../key-parts.tsx';
 import { refresh } from './parts.tsx';
 import type { TabProps } from './user-tabs.tsx';
 
@@ -48,14 +48,7 @@ function KeyTable({ keys, path }: KeyTableProps): ReactNode {
       cell: ({ id }) => <CopyText text={id} label={detail.id} className="w-24" />,
       spare: 4,
     },
-    {
-      id: 'menu',
-      header: <span className="sr-only">{actions}</span>,
-      align: 'right',
-      cell: menu,
-      className: 'w-10',
-      pinned: true,
-    },
+    menuColumn(actions, menu),
   ];
   return (
     <Table

@@ -22,9 +22,9 @@ import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
-import { shiftDay } from '../../format/day.ts';
+import { daysOfMonth, monthBefore } from '../../format/day.ts';
 import { formatDuration } from '../../format/time.ts';
-import { peopleWords } from '../../words/families.ts';
+import { peopleWords, usageWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ChargeStatus } from '../charge-parts.tsx';
 import { FailedList } from '../request-parts.tsx';
@@ -38,21 +38,16 @@ export interface TabProps {
 }
 
 const searchDefaults = { after: '' };
-/** The first and the last day; both empty: this month. */
-const statementSearch = { from: '', to: '' };
+/** `2026-10`; empty: this month. */
+const statementSearch = { month: '' };
 /** `charge` is the id of the charge that is open beside the list. */
 const chargeSearch = { after: '', charge: '' };
-
-/** The days of the month before the one in which `day` is. */
-function monthBefore(day: string): { readonly from: string; readonly to: string } {
-  const to = shiftDay(`${day.slice(0, 7)}-01`, -1);
-  return { from: `${to.slice(0, 7)}-01`, to };
-}
 
 /** A month's statement, as the user sees it. */
 export function UserStatement({ base }: TabProps): ReactNode {
   const { statement: words, user } = useWords(peopleWords);
-  const [days, change] = useSearchState(statementSearch);
+  const [{ month }, change] = useSearchState(statementSearch);
+  const days = month === '' ? {} : daysOfMonth(month);
   const statement = useData<StatementView>(`${base}/statement`, days);
   return (
     <Loaded query={statement}>
@@ -63,10 +58,14 @@ export function UserStatement({ base }: TabProps): ReactNode {
               {words.period(view.from, view.to, view.zone)}
             </p>
             <div className="mb-3 flex flex-wrap gap-2">
-              <Button size="small" icon="back" onClick={() => change(monthBefore(view.from))}>
+              <Button
+                size="small"
+                icon="left"
+                onClick={() => change({ month: monthBefore(view.from) })}
+              >
                 {words.earlier}
               </Button>
-              {days.from !== '' && (
+              {month !== '' && (
                 <Button size="small" onClick={() => change(statementSearch)}>
                   {words.thisMonth}
                 </Button>
@@ -181,10 +180,11 @@ interface ChargesProps extends TabProps {
 
 function Charges({ charges, shown, base, onOpen }: ChargesProps): ReactNode {
   const { usage: words } = useWords(peopleWords);
+  const { units } = useWords(usageWords);
   const { columns } = words;
   const size = ({ tokens, quantity }: ChargeView) =>
     tokens === null
-      ? quantity && words.quantity(formatCount(quantity.amount), quantity.unit)
+      ? quantity && units[quantity.unit](formatCount(quantity.amount))
       : `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
   const rows: readonly Column<ChargeView>[] = named(columns, [
     { id: 'time', cell: ({ at }) => <Time at={at} /> },

@@ -113,11 +113,12 @@ const nameOf = ({ status, named }: ApiError): string =>
 const withoutId = (message: string): string => message.replace(/ \(request id: \w+\)$/, '');
 
 /**
- * Whether the failure certainly cost nothing: the gateway answered with an error, which it does
- * before anything is charged. A stream that broke off began with 200, and no answer at all says
- * nothing. After a 409 the same request, sent before, may still be charged.
+ * Whether the failure cost nothing: the gateway answered with an error of its own, which it does in
+ * place of a charge. A stream that broke off began with 200; no answer, or a proxy's, says nothing.
+ * After a 409 the same request, sent before, may still be charged.
  */
-const isFree = ({ status }: ApiError): boolean => status >= 400 && status !== 409;
+const isFree = ({ status, named }: ApiError): boolean =>
+  named !== undefined && status >= 400 && status !== 409;
 
 /** A failure in the gateway's words: its code, its request id, and a link to its timeline. */
 export function Refused({ error }: { readonly error: unknown }): ReactNode {

@@ -263,7 +263,7 @@ export default {
     tokens: (count: string) => (count === '1' ? '1 token' : `${count} tokens`),
     estimated: 'Estimated vendor cost',
     noCost:
-      'unknown: once the channel is saved, enter the vendor cost of this model under its Models',
+      'unknown: enter the vendor cost of this model on the tab Models of the channel (a new one has it once it is saved)',
     said: 'Message from the vendor',
     answer: 'Answer',
   },

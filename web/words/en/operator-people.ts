@@ -134,7 +134,7 @@ export default {
     opening: 'Opening balance',
     topUps: 'Top-ups',
     charges: 'Charges, before refunds',
-    refunds: 'Refunded charges',
+    refunds: 'Refunds of charges',
     adjustments: 'Credits, debits and refunded top-ups',
     closing: 'Closing balance',
     addsUp: 'Adds up exactly',
@@ -167,13 +167,12 @@ export default {
       status: 'Status',
       cost: 'Charge',
     },
-    quantity: (count: string, unit: string) => `${count} × ${unit}`,
   },
   keys: {
     empty: 'No keys.',
     note: 'Users create and change their keys themselves. If a key has leaked, disable it here. Amounts are before refunds.',
     disableEffect: (key: string) =>
-      `Requests with ${key} are refused immediately. The user sees that the key is disabled, and can enable it again. To stop all keys of the user, suspend the user.`,
+      `Requests with ${key}, or with an older secret of the key, are refused immediately. The user sees that the key is disabled, and can enable it again. To stop all keys of the user, suspend the user.`,
   },
   orders: {
     title: 'Orders',
@@ -216,7 +215,7 @@ export default {
       scanned: 'Scanned',
       credited: 'Credited',
       expired: 'Expired',
-      closed: 'Closed',
+      closed: 'Cancelled',
       failed: 'Failed',
     },
     creditedLate: 'Credited late',

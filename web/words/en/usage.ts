@@ -122,7 +122,7 @@ export default {
     estimated: 'Estimated: the vendor reported no usage, so the tokens were counted from the text.',
   },
   units: {
-    token: (count: string) => `${count} tokens`,
+    token: (count: string) => (count === '1' ? '1 token' : `${count} tokens`),
     image: (count: string) => (count === '1' ? '1 image' : `${count} images`),
     megapixel: (count: string) => `${count} MP`,
     second: (count: string) => `${count} s`,

@@ -229,7 +229,7 @@ export default {
     usage: '厂商报告的用量',
     tokens: (count) => `${count} token`,
     estimated: '估算厂商成本',
-    noCost: '未知：请在保存渠道后，到渠道的“模型”中录入此模型的厂商成本',
+    noCost: '未知：请在渠道的“模型”中录入此模型的厂商成本（新渠道需先保存）',
     said: '厂商返回的信息',
     answer: '回答',
   },

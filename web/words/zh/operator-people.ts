@@ -122,7 +122,7 @@ export default {
     opening: '期初余额',
     topUps: '充值',
     charges: '扣费（退款前）',
-    refunds: '扣费退款',
+    refunds: '扣费的退款',
     adjustments: '余额增减与充值原路退款',
     closing: '期末余额',
     addsUp: '合计一致',
@@ -149,12 +149,11 @@ export default {
       status: '状态',
       cost: '扣费',
     },
-    quantity: (count, unit) => `${count} × ${unit}`,
   },
   keys: {
     note: '密钥由用户自己创建和修改。密钥泄露时，可以在这里停用。金额按退款前计。',
     disableEffect: (key) =>
-      `使用 ${key} 的请求会立即被拒绝。用户会看到密钥已停用，并且可以重新启用。要让用户的全部密钥失效，请停用该用户。`,
+      `使用 ${key} 或该密钥旧密钥内容的请求会立即被拒绝。用户会看到密钥已停用，并且可以重新启用。要让用户的全部密钥失效，请停用该用户。`,
     empty: '没有密钥。',
   },
   orders: {
@@ -193,7 +192,7 @@ export default {
       scanned: '已扫码',
       credited: '已到账',
       expired: '已过期',
-      closed: '已关闭',
+      closed: '已取消',
       failed: '失败',
     },
     creditedLate: '关闭后到账',
