@@ -80,11 +80,8 @@ export function chartOptions(
       ...ordered.map((each, index) => {
         const rank = each.colour ?? props.series.indexOf(each);
         const dots = isDotted(rank) ? colour('--color-surface') : undefined;
-        return drawnSeries(props, each, {
-          colour: colour(seriesToken(rank)),
-          dots,
-          dashed: index > 0,
-        });
+        const tone = colour(seriesToken(rank));
+        return drawnSeries(props, each, { colour: tone, dots, dashed: index > 0 });
       }),
     ],
     hooks: {
