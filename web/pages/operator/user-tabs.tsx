@@ -22,7 +22,7 @@ import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
-import { daysOfMonth, monthBefore } from '../../format/day.ts';
+import { daysOfMonth, isDay, monthBefore } from '../../format/day.ts';
 import { formatDuration } from '../../format/time.ts';
 import { peopleWords, usageWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -47,7 +47,7 @@ const chargeSearch = { after: '', charge: '' };
 export function UserStatement({ base }: TabProps): ReactNode {
   const { statement: words, user } = useWords(peopleWords);
   const [{ month }, change] = useSearchState(statementSearch);
-  const days = month === '' ? {} : daysOfMonth(month);
+  const days = isDay(`${month}-01`) ? daysOfMonth(month) : {};
   const statement = useData<StatementView>(`${base}/statement`, days);
   return (
     <Loaded query={statement}>
