@@ -2,7 +2,8 @@ import { request } from 'node:http';
 import { startSession } from '../src/accounts/sessions.ts';
 import { setUserRole } from '../src/accounts/users.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { buildSnapshot } from '../src/catalog/build-snapshot.ts';
+import { loadBundled } from '../src/catalog/bundled.ts';
+import { utcDate } from '../src/catalog/configuration.ts';
 import { Cursors } from '../src/console/cursor.ts';
 import { openConsole } from '../src/console/server.ts';
 import { operatorRoutes, userTabRoutes } from '../src/console/operator/routes.ts';
@@ -11,9 +12,11 @@ import { openFramework } from '../src/http/pages.ts';
 import { serverLimits } from '../src/http/server.ts';
 import { MemoryLimiter } from '../src/limits/limiter.ts';
 import { vendors } from '../src/providers/index.ts';
+import { csrfOf } from '../src/signin/session-cookie.ts';
 import { openSite } from '../src/signin/site.ts';
 import { openSealer } from '../src/storage/seal.ts';
 import type { Database } from '../src/storage/database.ts';
+import { makeCatalogue, usdRatePpm } from './console-catalogue.ts';
 import type { History } from './history.ts';
 
 export interface PageTime {
@@ -59,7 +62,7 @@ export async function measurePages(
         ? await operatorPages(database, history)
         : await pagesOf(database, id ?? '', history);
     for (const page of pages) {
-      const time = { page, user, ...(await timed(`${url}/console/api/${page}`, secret)) };
+      const time = { page, user, ...(await timed(url, page, secret)) };
       times.push(time);
       onPage(time);
     }
@@ -75,10 +78,8 @@ async function consoleOn(database: Database, { to }: History) {
     now: () => to,
     monotonicMs: () => systemClock.monotonicMs(),
   };
-  const snapshot = buildSnapshot(
-    { version: '1', groups: [], models: [], channels: [] },
-    () => true,
-  );
+  const sealer = openSealer(Buffer.alloc(32, 1));
+  const snapshot = await makeCatalogue(database, sealer, clock);
   const site = openSite(undefined);
   const server = openFramework(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));
@@ -109,17 +110,19 @@ async function consoleOn(database: Database, { to }: History) {
       cursors,
       vendors,
       catalog: () => snapshot,
-      sealer: openSealer(Buffer.alloc(32, 1)),
+      sealer,
     },
-    ...{ bundled: async () => new Map(), listFees: () => ({}), proofs: {}, attention: [] },
+    bundled: () => loadBundled({ usdRatePpm, today: utcDate(to) }),
+    ...{ listFees: () => ({}), proofs: {}, attention: [] },
   });
   const rows = [...users, ...operators, ...userTabRoutes(database, users)];
+  // Its minutes pass at once: a person does not ask as often as this measurement.
+  const limiter = new MemoryLimiter({
+    ...systemClock,
+    monotonicMs: () => systemClock.monotonicMs() * 1_000,
+  });
   const quiet = { refused: () => {}, bug: (_: string, error: unknown) => console.error(error) };
-  const door = await openConsole(
-    server,
-    { database, clock, limiter: new MemoryLimiter(systemClock), site, log: quiet },
-    rows,
-  );
+  const door = await openConsole(server, { database, clock, limiter, site, log: quiet }, rows);
   const close = async () => {
     await door.drain(1_000);
     server.server.closeAllConnections();
@@ -176,6 +179,7 @@ async function pagesOf(
     `statement/${day(to - 86_400_000)}`,
     'tasks',
     'models',
+    'models/glm',
     'find?q=key',
     'requests',
     'requests?model=glm&status=499',
@@ -217,8 +221,14 @@ async function operatorPages(
     `requests?id=${id}`,
     `requests/${id}`,
     'channels',
+    'channels/one',
     'models',
+    'models/glm',
+    'models/glm/prices',
+    'prices/preview',
     'groups',
+    'groups/default',
+    'groups/default/preview',
     'users',
     'users?q=user',
     'users?sort=balance',
@@ -227,14 +237,24 @@ async function operatorPages(
     'users?sort=name',
     `users/${heavy}`,
     `users/${heavy}/usage`,
+    `users/${heavy}/statement`,
+    `users/${heavy}/keys`,
+    `users/${heavy}/requests`,
     'ledger/checks',
     'audit',
   ];
   return pages.map((page) => `operator/${page}`);
 }
 
+/** What previews are asked with; other pages are read. */
+const bodies: Readonly<Record<string, object>> = {
+  'operator/prices/preview': { model: 'glm', price: { input: 3, cached_input: 0.3, output: 4 } },
+  'operator/groups/default/preview': { multiplier: '1.2' },
+};
+
 async function timed(
   url: string,
+  page: string,
   secret: string,
 ): Promise<Pick<PageTime, 'medianMs' | 'p95Ms' | 'cpuMs'>> {
   const taken: number[] = [];
@@ -242,8 +262,8 @@ async function timed(
   for (let run = 0; run <= runs; run++) {
     const started = systemClock.monotonicMs();
     const before = process.cpuUsage();
-    const status = await answered(url, secret);
-    if (status >= 500) throw new Error(`${url} answers ${status}`);
+    const status = await answered(url, page, secret);
+    if (status !== 200) throw new Error(`${page} answers ${status}`);
     if (run === 0) continue;
     taken.push(systemClock.monotonicMs() - started);
     const { user, system } = process.cpuUsage(before);
@@ -254,14 +274,24 @@ async function timed(
   return { medianMs: at(taken, 0.5), p95Ms: at(taken, 0.95), cpuMs: at(used, 0.5) };
 }
 
-function answered(url: string, secret: string): Promise<number> {
+function answered(url: string, page: string, secret: string): Promise<number> {
+  const body = bodies[page];
+  const headers = {
+    cookie: `tollgate=${secret}`,
+    ...(body !== undefined && {
+      origin: url,
+      'content-type': 'application/json',
+      'x-csrf-token': csrfOf(secret),
+    }),
+  };
   return new Promise((resolve, reject) => {
-    const asking = request(url, { headers: { cookie: `tollgate=${secret}` } }, (response) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const asking = request(`${url}/console/api/${page}`, { method, headers }, (response) => {
       response.resume();
       response.on('end', () => resolve(response.statusCode ?? 0));
       response.on('error', reject);
     });
     asking.on('error', reject);
-    asking.end();
+    asking.end(body && JSON.stringify(body));
   });
 }

@@ -20,7 +20,16 @@ const userCount = 200;
 const keysEach = 5;
 export const historyDays = 60;
 const dayMs = 86_400_000;
-const models = ['glm', 'deep', 'large', 'small', 'fast', 'thinker', 'painter', 'reader'];
+export const historyModels = [
+  'glm',
+  'deep',
+  'large',
+  'small',
+  'fast',
+  'thinker',
+  'painter',
+  'reader',
+];
 /** Rows of one statement. */
 const chunk = 50_000;
 
@@ -41,7 +50,7 @@ export async function makeHistory(
 ): Promise<History> {
   const from = to - days * dayMs;
   const spread = { from, to, ...(await people(database, from)) };
-  await writeLists(database, { users: spread.users, keys: spread.keys, models });
+  await writeLists(database, { users: spread.users, keys: spread.keys, models: historyModels });
   const counted = await countOf(database, 'usage');
   for (let first = counted; first < records; first += chunk) {
     const last = Math.min(first + chunk, records);

@@ -1,6 +1,6 @@
 import type { Database } from '../src/storage/database.ts';
 import { noStatementTimeout } from '../src/storage/sql.ts';
-import { countOf, type History } from './history.ts';
+import { countOf, type History, historyModels } from './history.ts';
 
 /** Rows of one statement. */
 const chunk = 50_000;
@@ -15,7 +15,6 @@ const endings = [
   ['ok', 200],
   ['left', 499],
 ] as const;
-const models = ['glm', 'deep', 'large', 'small', 'fast', 'thinker', 'painter', 'reader'];
 const attempts = JSON.stringify([
   ...[1, 2].map((n) => ({
     channel: n === 1 ? 'one' : 'two',
@@ -70,7 +69,7 @@ function rowsText(
     s AS (SELECT n, (n*1103515245+12345)%2147483648/8 AS h, ${from}+n*${to - from}/${rows} AS at FROM r),
     d AS (SELECT n, h, at, (h/10)%${users.length} AS u FROM s)
     SELECT ${id}, d.at, ${user}, 'key_of_' || ${user}, 'POST /v1/chat/completions',
-      ${choice(`(d.h/11)%${models.length}`, models)},
+      ${choice(`(d.h/11)%${historyModels.length}`, historyModels)},
       CASE WHEN d.h%2=0 THEN 'one' ELSE 'two' END,
       ${choice(
         ending,

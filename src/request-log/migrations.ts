@@ -46,4 +46,11 @@ export const requestLogMigrations: readonly Migration[] = [
       'CREATE TABLE request_log_cut (account TEXT PRIMARY KEY, complete_from BIGINT NOT NULL)',
     ],
   },
+  {
+    // A model's page counts its failures by hour: the index has all that they need.
+    id: '0058-request-log-failures',
+    statements: [
+      'CREATE INDEX request_log_failures ON request_log (model, id, at) WHERE status >= 500',
+    ],
+  },
 ];

@@ -1,3 +1,4 @@
+import { dayMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
@@ -206,12 +207,14 @@ export function* soldTo(
     `SELECT r.account, r.key_id, ${lines.text(0)} AS measure,
       CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity
       ${recordsOf(places, span, ` CROSS JOIN ${lines.from}`)} AND r.model=${places.add(model)}`;
-  const rolled = `SELECT h.account, h.key_id, h.measure, h.quantity
-    FROM users u CROSS JOIN usage_hour_line h WHERE h.account=u.id
-      AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)} AND h.model=${places.add(model)}`;
+  const rolled = rolledParts(places, daysAndHours({ from, to }, yield* rolledUntil()), {
+    columns: 'h.account, h.key_id, h.measure, h.quantity',
+    lines: true,
+    only: () => ` AND h.model=${places.add(model)}`,
+  });
   const sql = `SELECT s.account, k.group_name, s.measure, CAST(SUM(s.quantity) AS BIGINT) AS quantity
     FROM (SELECT h.account, h.key_id, h.measure, ${quantity}
-      FROM (${union([rolled, tail && records(tail)])}) h GROUP BY h.account, h.key_id, h.measure) s
+      FROM (${union([...rolled, tail && records(tail)])}) h GROUP BY h.account, h.key_id, h.measure) s
     JOIN api_keys k ON k.id=s.key_id GROUP BY s.account, k.group_name, s.measure`;
   return (yield { sql, params: places.params }).map((row) => ({
     account: String(row['account']),
@@ -226,9 +229,15 @@ export async function soldInGroup(
   group: string,
   { from, to }: TimeRange,
 ): Promise<readonly (SoldQuantity & { readonly account: string })[]> {
+  const places = new SqlParameters();
+  const days: string[] = [];
+  for (let day = from; day < to; day += dayMs) days.push(places.add(day));
+  if (days.length === 0) return [];
+  // Named days make each key's rows one place of the index; a range would read the account's rows.
   const sql = `SELECT h.account, h.model, h.measure, ${quantity} FROM api_keys k CROSS JOIN usage_day_line h
-    WHERE k.group_name=$3 AND h.account=k.user_id AND h.key_id=k.id AND h.day>=$1 AND h.day<$2 GROUP BY h.account, h.model, h.measure`;
-  const rows = await database.query(sql, [from, to, group]);
+    WHERE k.group_name=${places.add(group)} AND h.account=k.user_id AND h.key_id=k.id
+      AND h.day IN (${days.join()}) GROUP BY h.account, h.model, h.measure`;
+  const rows = await database.query(sql, places.params);
   return rows.map((row) => ({
     account: String(row['account']),
     model: String(row['model']),

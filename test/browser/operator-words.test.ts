@@ -153,9 +153,15 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       await go('/operator/models');
       // A figure of a card says what it is.
       const { classes } = words.models;
-      const text = await main.locator('[data-row]', { hasText: 'deepseek-chat' }).innerText();
-      expect(text).toMatch(new RegExp(`${classes.input} ¥?[\\d.]+ · ${classes.output} ¥?[\\d.]+`));
-      expect(text).toMatch(new RegExp(`${words.prices.models.columns.version} \\d`));
+      const card = main.locator('[data-row]', { hasText: 'deepseek-chat' });
+      // A card out of view has no rendered text.
+      await card.scrollIntoViewIfNeeded();
+      await expect
+        .poll(() => card.innerText())
+        .toMatch(new RegExp(`${classes.input} ¥?[\\d.]+ · ${classes.output} ¥?[\\d.]+`));
+      expect(await card.innerText()).toMatch(
+        new RegExp(`${words.prices.models.columns.version} \\d`),
+      );
     },
     60_000,
   );

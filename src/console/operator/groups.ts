@@ -14,7 +14,7 @@ import {
   storedCatalog,
 } from '../../catalog/stored-catalog.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { soldInGroup } from '../../usage/totals.ts';
+import { soldInGroup, type SoldQuantity } from '../../usage/totals.ts';
 import type { List, OperatorGroup, GroupPreview } from '../contract.ts';
 import { yuan } from '../format.ts';
 import { versionIn } from '../input.ts';
@@ -266,14 +266,14 @@ async function groupPreview(
 ): Promise<GroupPreview> {
   const to = now - (now % dayMs);
   const sold = await soldInGroup(database, group.name, { from: to - daysBack * dayMs, to });
-  const prices = new Map(
-    catalogue.models.map((model) => [model.id, chargedBy(catalogue, model, model.price, listFees)]),
-  );
+  const charges = catalogue.models.flatMap((model) => {
+    const lines = quantitiesOf(sold.filter((line) => line.model === model.id));
+    return lines.length === 0
+      ? []
+      : [{ price: chargedBy(catalogue, model, model.price, listFees), lines }];
+  });
   const paid = (multiplier: bigint): bigint =>
-    sold.reduce((sum, line) => {
-      const price = prices.get(line.model);
-      return price === undefined ? sum : sum + costOfQuantities(price, [line], multiplier);
-    }, 0n);
+    charges.reduce((sum, { price, lines }) => sum + costOfQuantities(price, lines, multiplier), 0n);
   const [before, after] = [paid(group.multiplierPpm), paid(multiplierPpm)];
   const then = { ...catalogue, groups: [{ ...group, multiplierPpm }] };
   const below = catalogue.models.filter(
@@ -288,4 +288,13 @@ async function groupPreview(
     users: new Set(sold.map(({ account }) => account)).size,
     below_vendor_cost: below.map(({ id }) => id),
   };
+}
+
+/** The sums by measure. */
+function quantitiesOf(
+  lines: readonly Omit<SoldQuantity, 'model'>[],
+): readonly Omit<SoldQuantity, 'model'>[] {
+  const sums = new Map<SoldQuantity['measure'], bigint>();
+  for (const { measure, micros } of lines) sums.set(measure, (sums.get(measure) ?? 0n) + micros);
+  return [...sums].map(([measure, micros]) => ({ measure, micros }));
 }
