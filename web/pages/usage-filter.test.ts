@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { periodOf } from './usage-filter.tsx';
+import { dayMs } from '../../src/base/calendar.ts';
+import { requestLogLimits } from '../../src/request-log/entry.ts';
+import { failedSearch, periodOf } from './usage-filter.tsx';
 
 const zone = 'Asia/Shanghai';
 const nowMs = Date.parse('2026-11-26T20:00:00Z'); // the 27th there
@@ -14,4 +16,8 @@ test('a period of days is today and the days before it, in the zone; hours are c
     from: '2026-10-31T16:00:00.000Z',
     to: '2026-11-02T16:00:00.000Z',
   });
+});
+
+test('failed requests begin with the days for which they are kept', () => {
+  expect(failedSearch.from).toBe(`-${requestLogLimits.keptForMs / dayMs}d`);
 });

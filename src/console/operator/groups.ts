@@ -22,8 +22,8 @@ import { belowCost, chargedBy } from './price-preview.ts';
 import {
   type ChannelActivity,
   channelActivity,
-  groupChannels,
-  type ListingChannel,
+  judged,
+  type JudgedChannel,
   notServingByName,
 } from './serving.ts';
 import { costOfQuantities } from './vendor-costs.ts';
@@ -55,19 +55,21 @@ const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, '
 export function groupRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   const { database, clock } = rooms;
   const role = 'operator';
-  const all = async (): Promise<readonly OperatorGroup[]> => {
+  const viewed = async (name?: string): Promise<readonly OperatorGroup[]> => {
     const activity = await channelActivity(database, clock);
-    return database.snapshot(() => views(activity));
+    return database.snapshot(() => views(activity, name));
   };
-  const one = async (name: string): Promise<OperatorGroup> =>
-    (await all()).find((group) => group.name === name) ?? throwProblem('not_found');
+  const one = async (name: string): Promise<OperatorGroup> => {
+    const [group] = await viewed(name);
+    return group ?? throwProblem('not_found');
+  };
   const nameOf = ({ params }: SignedInRequest<unknown>): string => params['name'] ?? '';
   return [
     defineRoute({
       method: 'GET',
       path: 'operator/groups',
       role,
-      handle: async (): Promise<List<OperatorGroup>> => ({ items: await all() }),
+      handle: async (): Promise<List<OperatorGroup>> => ({ items: await viewed() }),
     }),
     defineRoute({
       method: 'GET',
@@ -172,14 +174,19 @@ const asWritten = ({
   origin,
 });
 
-function* views(activity: ChannelActivity): Transaction<readonly OperatorGroup[]> {
+/** All groups, or the one of this name. */
+function* views(activity: ChannelActivity, name?: string): Transaction<readonly OperatorGroup[]> {
   const catalogue = yield* readStoredCatalog();
   const keys = yield* activeKeysByGroup();
-  return catalogue.groups.map((group) =>
+  const groups = catalogue.groups.filter((group) => name === undefined || group.name === name);
+  return groups.map((group) =>
     viewOf(
       group,
       catalogue.models,
-      groupChannels(group, catalogue.channels, activity),
+      judged(
+        catalogue.channels.filter(({ groups }) => groups.includes(group.name)),
+        activity,
+      ),
       keys.get(group.name) ?? 0,
     ),
   );
@@ -188,7 +195,7 @@ function* views(activity: ChannelActivity): Transaction<readonly OperatorGroup[]
 function viewOf(
   group: StoredGroup,
   models: StoredCatalog['models'],
-  own: readonly ListingChannel[],
+  own: readonly JudgedChannel[],
   keys: number,
 ): OperatorGroup {
   const { name, multiplierPpm, limits, origin, version } = group;

@@ -20,7 +20,7 @@ import {
   type ChannelActivity,
   channelActivity,
   isServed,
-  listingChannels,
+  judged,
   notServingByName,
 } from './serving.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
@@ -209,7 +209,10 @@ export function modelView(
     origin,
     version,
   } = model;
-  const listing = listingChannels(model, channels, activity);
+  const listing = judged(
+    channels.filter(({ models }) => models.has(id)),
+    activity,
+  );
   return {
     id,
     vendor: ownedBy,

@@ -25,8 +25,8 @@ import {
   type ChannelActivity,
   channelActivity,
   isServed,
-  type ListingChannel,
-  listingChannels,
+  judged,
+  type JudgedChannel,
 } from './serving.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 import { instant, yuan } from '../format.ts';
@@ -226,7 +226,7 @@ async function overran(
 
 interface ListedModel {
   readonly model: StoredModel;
-  readonly listing: readonly ListingChannel[];
+  readonly listing: readonly JudgedChannel[];
 }
 
 /**
@@ -241,7 +241,13 @@ function unserved({
   if (channels.length === 0) return [];
   const listed = models
     .filter(({ active }) => active)
-    .map((model) => ({ model, listing: listingChannels(model, channels, seen) }));
+    .map((model) => ({
+      model,
+      listing: judged(
+        channels.filter(({ models }) => models.has(model.id)),
+        seen,
+      ),
+    }));
   const partly = listed.filter(
     ({ listing }) => isServed(listing) && listing.some(({ why }) => why !== undefined),
   );
@@ -309,7 +315,7 @@ function unservedRow(
 /** When the last of its channels ceased to serve it, or it was listed without one. */
 const unservedSince = (
   { changedAt }: StoredModel,
-  listing: readonly ListingChannel[],
+  listing: readonly JudgedChannel[],
   reports: readonly NodeReport[],
 ): number =>
   Math.max(

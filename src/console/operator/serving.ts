@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { StoredChannel, StoredGroup, StoredModel } from '../../catalog/stored-catalog.ts';
+import type { StoredChannel } from '../../catalog/stored-catalog.ts';
 import {
   channelAcrossNodes,
   type NodeReport,
@@ -45,48 +45,26 @@ export function notServing(
   return running === 0 && heard ? 'drained' : 'draining';
 }
 
-/** A channel that lists a model, or is of a group. */
-export interface ListingChannel {
+/** A channel, and why it takes no new requests; undefined: it does. */
+export interface JudgedChannel {
   readonly channel: StoredChannel;
   readonly why: NotServingName | undefined;
 }
 
-export function listingChannels(
-  { id }: Pick<StoredModel, 'id'>,
+export const judged = (
   channels: readonly StoredChannel[],
   activity: ChannelActivity,
-): readonly ListingChannel[] {
-  return judged(
-    channels.filter(({ models }) => models.has(id)),
-    activity,
-  );
-}
-
-export function groupChannels(
-  { name }: Pick<StoredGroup, 'name'>,
-  channels: readonly StoredChannel[],
-  activity: ChannelActivity,
-): readonly ListingChannel[] {
-  return judged(
-    channels.filter(({ groups }) => groups.includes(name)),
-    activity,
-  );
-}
-
-const judged = (
-  channels: readonly StoredChannel[],
-  activity: ChannelActivity,
-): readonly ListingChannel[] =>
+): readonly JudgedChannel[] =>
   channels.map((channel) => ({ channel, why: notServing(channel, activity) }));
 
 /** The channels that take no new requests, and why, by name. */
 export const notServingByName = (
-  listing: readonly ListingChannel[],
+  channels: readonly JudgedChannel[],
 ): Readonly<Record<string, NotServingName>> =>
   Object.fromEntries(
-    listing.flatMap(({ channel: { name }, why }) => (why === undefined ? [] : [[name, why]])),
+    channels.flatMap(({ channel: { name }, why }) => (why === undefined ? [] : [[name, why]])),
   );
 
-/** Whether one of a model's channels takes requests for it. */
-export const isServed = (listing: readonly ListingChannel[]): boolean =>
-  listing.some(({ why }) => why === undefined);
+/** Whether one of the channels that list a model takes requests for it. */
+export const isServed = (channels: readonly JudgedChannel[]): boolean =>
+  channels.some(({ why }) => why === undefined);
