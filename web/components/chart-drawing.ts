@@ -40,11 +40,12 @@ export function chartOptions(
   const font = `12px ${getComputedStyle(element).fontFamily}`;
   const axis = { stroke: colour('--color-muted'), font, ticks: { show: false } };
   const grid = { stroke: colour('--color-line'), width: 1 };
+  const labelPx = longestPx([shortLabel(props.labels, props.labels.length - 1)], font);
   return {
     width,
     height,
     // At the right half of the last label.
-    padding: [8, 20, 0, 0],
+    padding: [8, Math.max(20, labelPx / 2), 0, 0],
     legend: { show: false },
     cursor: {
       points: { show: props.kind !== 'stacked' },
@@ -59,7 +60,7 @@ export function chartOptions(
       {
         ...axis,
         grid: { show: false },
-        space: 64,
+        space: Math.max(64, labelPx + 8),
         // So far below the axis, the first label does not touch the 0 of the other axis.
         gap: 10,
         size: 33,
@@ -71,7 +72,7 @@ export function chartOptions(
         ...axis,
         grid,
         space: 48,
-        size: (_plot, texts: readonly string[] | null) => axisWidth(texts ?? [], font),
+        size: (_plot, texts: readonly string[] | null) => longestPx(texts ?? [], font) + 16,
         values: (_plot, splits) => splits.map(props.axis),
       },
     ],
@@ -232,12 +233,12 @@ function patternOf(
   return context.createPattern(tile, 'repeat') ?? colour;
 }
 
-/** Wide enough for the longest of its labels. */
-function axisWidth(texts: readonly string[], font: string): number {
+/** The width of the longest of these labels, px. */
+function longestPx(texts: readonly string[], font: string): number {
   const context = document.createElement('canvas').getContext('2d');
-  if (context === null) return 56;
+  if (context === null) return 40;
   context.font = font;
-  return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width))) + 16;
+  return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width)));
 }
 
 /** Indexes of the labels that are written, counted from the last: what is newest has its label. */
