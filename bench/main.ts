@@ -40,6 +40,8 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 // and with it all processes that it started
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+/** Cold starts of each gateway in a round: one alone may meet other work of the machine. */
+const startsOfRound = 3;
 const quietBefore = machineMicroseconds();
 const vendors = await startVendors(folder, nginx);
 if (vendors.pace === undefined)
@@ -154,6 +156,8 @@ function messageOf(error: unknown): string {
 }
 
 async function oneRound(contender: Contender, figures: Figures): Promise<void> {
+  for (let start = 1; start < startsOfRound; start++)
+    await (await startCold(contender, figures)).stop();
   const started = await startCold(contender, figures);
   try {
     await saturate(folder, targetOf(contender, 'whole'), { connections: 50, seconds: 2 }); // warm
