@@ -195,7 +195,7 @@ async function operatorPages(
   const [logged] = await database.query(
     'SELECT id FROM request_log ORDER BY id LIMIT 1 OFFSET 1000',
   );
-  const id = String(logged?.['id']);
+  const id = logged?.['id'];
   // Where a page in the middle of the list begins.
   const middle = new Date((from + to) / 2).toISOString();
   const pages = [
@@ -209,7 +209,7 @@ async function operatorPages(
     `requests?all=1&user=${heavy}`,
     `requests?all=1&user=${heavy}&to=${middle}`,
     `requests?all=1&user=${usual}&model=no-such-model`,
-    `requests?all=1&user=${heavy}&id=${id}`,
+    ...(id === undefined ? [] : [`requests?all=1&user=${heavy}&id=${id}`]),
     'requests?from=-24h',
     `requests?user=${heavy}`,
     'requests?status=5xx',
@@ -218,8 +218,7 @@ async function operatorPages(
     'requests?model=glm&channel=one',
     'requests?model=glm&status=499',
     'requests?model=no-such-model',
-    `requests?id=${id}`,
-    `requests/${id}`,
+    ...(id === undefined ? [] : [`requests?id=${id}`, `requests/${id}`]),
     'channels',
     'channels/one',
     'models',

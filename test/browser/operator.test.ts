@@ -140,13 +140,13 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       await business.getByRole('list', { name: words.trend.users }).waitFor();
       for (const width of new Set([look.width, 390, 700, 1024])) {
         await page.setViewportSize({ width, height: 900 });
-        const figures: readonly Figure[] = await page.evaluate(figuresOf);
-        expect(figures.length).toBeGreaterThan(8);
-        expect([...new Set(figures.map(({ size }) => size))], `${width} px`).toHaveLength(1);
-        expect(
-          figures.filter(({ cut }) => cut),
-          `${width} px`,
-        ).toEqual([]);
+        const figures = (): Promise<readonly Figure[]> => page.evaluate(figuresOf);
+        const drawn = await figures();
+        expect(drawn.length).toBeGreaterThan(8);
+        expect([...new Set(drawn.map(({ size }) => size))], `${width} px`).toHaveLength(1);
+        await expect
+          .poll(async () => (await figures()).filter(({ cut }) => cut), { message: `${width} px` })
+          .toEqual([]);
       }
       await page.setViewportSize({ width: look.width, height: 900 });
       const name = `${look.width}-${look.theme}-${look.language}`;

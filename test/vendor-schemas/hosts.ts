@@ -133,7 +133,8 @@ export const groq: Endpoint = {
           ? ['messages: this model sees no pictures']
           : [],
     ),
-    rule('recorded groq-0075', /guard/, ({ body }) =>
+    // gpt-oss-safeguard takes tools (console.groq.com/docs/browser-search, 2026).
+    rule('recorded groq-0075', /llama-guard/, ({ body }) =>
       objectsOf(body['tools']).length > 0 ? ['tools: this model calls none'] : [],
     ),
     answeredCalls(groqPage),
