@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
 import { activeKeysByGroup } from '../../accounts/user-keys.ts';
 import { dayMs } from '../../base/calendar.ts';
+import type { Measure } from '../../base/quantities.ts';
 import { routingPolicies } from '../../base/routing-policy.ts';
 import { exactDecimal } from '../../catalog/decimal.ts';
 import { addGroup, changeGroup, removeGroup } from '../../catalog/edit-groups.ts';
@@ -273,11 +274,12 @@ async function groupPreview(
 ): Promise<GroupPreview> {
   const to = now - (now % dayMs);
   const sold = await soldInGroup(database, group.name, { from: to - daysBack * dayMs, to });
+  const quantities = quantitiesByModel(sold);
   const charges = catalogue.models.flatMap((model) => {
-    const lines = quantitiesOf(sold.filter((line) => line.model === model.id));
-    return lines.length === 0
-      ? []
-      : [{ price: chargedBy(catalogue, model, model.price, listFees), lines }];
+    const sums = quantities.get(model.id);
+    if (sums === undefined) return [];
+    const lines = Array.from(sums, ([measure, micros]) => ({ measure, micros }));
+    return [{ price: chargedBy(catalogue, model, model.price, listFees), lines }];
   });
   const paid = (multiplier: bigint): bigint =>
     charges.reduce((sum, { price, lines }) => sum + costOfQuantities(price, lines, multiplier), 0n);
@@ -297,11 +299,14 @@ async function groupPreview(
   };
 }
 
-/** The sums by measure. */
-function quantitiesOf(
-  lines: readonly Omit<SoldQuantity, 'model'>[],
-): readonly Omit<SoldQuantity, 'model'>[] {
-  const sums = new Map<SoldQuantity['measure'], bigint>();
-  for (const { measure, micros } of lines) sums.set(measure, (sums.get(measure) ?? 0n) + micros);
-  return [...sums].map(([measure, micros]) => ({ measure, micros }));
+/** The sums of each model, by measure. */
+function quantitiesByModel(
+  sold: readonly SoldQuantity[],
+): ReadonlyMap<string, ReadonlyMap<Measure, bigint>> {
+  const models = new Map<string, Map<Measure, bigint>>();
+  for (const { model, measure, micros } of sold) {
+    const sums = models.get(model) ?? new Map<Measure, bigint>();
+    models.set(model, sums.set(measure, (sums.get(measure) ?? 0n) + micros));
+  }
+  return models;
 }
