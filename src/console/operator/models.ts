@@ -20,7 +20,7 @@ import {
   type ChannelActivity,
   channelActivity,
   isServed,
-  judged,
+  judgedOf,
   notServingByName,
 } from './serving.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
@@ -209,10 +209,7 @@ export function modelView(
     origin,
     version,
   } = model;
-  const listing = judged(
-    channels.filter(({ models }) => models.has(id)),
-    activity,
-  );
+  const listing = judgedOf(id, channels, activity);
   return {
     id,
     vendor: ownedBy,

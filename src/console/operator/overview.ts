@@ -25,8 +25,8 @@ import {
   type ChannelActivity,
   channelActivity,
   isServed,
-  judged,
   type JudgedChannel,
+  judgedOf,
 } from './serving.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 import { instant, yuan } from '../format.ts';
@@ -241,13 +241,7 @@ function unserved({
   if (channels.length === 0) return [];
   const listed = models
     .filter(({ active }) => active)
-    .map((model) => ({
-      model,
-      listing: judged(
-        channels.filter(({ models }) => models.has(model.id)),
-        seen,
-      ),
-    }));
+    .map((model) => ({ model, listing: judgedOf(model.id, channels, seen) }));
   const partly = listed.filter(
     ({ listing }) => isServed(listing) && listing.some(({ why }) => why !== undefined),
   );

@@ -57,6 +57,17 @@ export const judged = (
 ): readonly JudgedChannel[] =>
   channels.map((channel) => ({ channel, why: notServing(channel, activity) }));
 
+/** The channels that list a model. */
+export const judgedOf = (
+  model: string,
+  channels: readonly StoredChannel[],
+  activity: ChannelActivity,
+): readonly JudgedChannel[] =>
+  judged(
+    channels.filter(({ models }) => models.has(model)),
+    activity,
+  );
+
 /** The channels that take no new requests, and why, by name. */
 export const notServingByName = (
   channels: readonly JudgedChannel[],
