@@ -1,8 +1,7 @@
-import { loadBundled, modelsOfVendor } from '../src/catalog/bundled.ts';
+import { type Bundled, modelsOfVendor } from '../src/catalog/bundled.ts';
 import { buildSnapshot } from '../src/catalog/build-snapshot.ts';
 import { loadCatalog, recordConfiguration } from '../src/catalog/catalog-store.ts';
 import { readConfiguration } from '../src/catalog/config.ts';
-import { utcDate } from '../src/catalog/configuration.ts';
 import type { Snapshot } from '../src/catalog/snapshot.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { serves } from '../src/app/gateway.ts';
@@ -10,8 +9,6 @@ import { vendors } from '../src/providers/index.ts';
 import type { Database } from '../src/storage/database.ts';
 import type { Sealer } from '../src/storage/seal.ts';
 import { historyModels } from './history.ts';
-
-export const usdRatePpm = 7_200_000n;
 
 /**
  * Records a catalogue: the models of the history at its prices, on its two channels, and all models
@@ -21,8 +18,8 @@ export async function makeCatalogue(
   database: Database,
   sealer: Sealer,
   clock: Clock,
+  bundled: Bundled,
 ): Promise<Snapshot> {
-  const bundled = await loadBundled({ usdRatePpm, today: utcDate(clock.now()) });
   const listed = [...vendors.keys()].flatMap((vendor) => {
     const models = modelsOfVendor(vendor, bundled).map(({ facts: { id } }) => id);
     return models.length === 0 ? [] : [{ name: vendor, vendor, models }];

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { startSession } from '../src/accounts/sessions.ts';
 import { setUserRole } from '../src/accounts/users.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { loadBundled } from '../src/catalog/bundled.ts';
+import { defaultUsdRatePpm, loadBundled } from '../src/catalog/bundled.ts';
 import { utcDate } from '../src/catalog/configuration.ts';
 import { Cursors } from '../src/console/cursor.ts';
 import { openConsole } from '../src/console/server.ts';
@@ -16,7 +16,7 @@ import { csrfOf } from '../src/signin/session-cookie.ts';
 import { openSite } from '../src/signin/site.ts';
 import { openSealer } from '../src/storage/seal.ts';
 import type { Database } from '../src/storage/database.ts';
-import { makeCatalogue, usdRatePpm } from './console-catalogue.ts';
+import { makeCatalogue } from './console-catalogue.ts';
 import type { History } from './history.ts';
 
 export interface PageTime {
@@ -79,7 +79,8 @@ async function consoleOn(database: Database, { to }: History) {
     monotonicMs: () => systemClock.monotonicMs(),
   };
   const sealer = openSealer(Buffer.alloc(32, 1));
-  const snapshot = await makeCatalogue(database, sealer, clock);
+  const bundled = await loadBundled({ usdRatePpm: defaultUsdRatePpm, today: utcDate(to) });
+  const snapshot = await makeCatalogue(database, sealer, clock, bundled);
   const site = openSite(undefined);
   const server = openFramework(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));
@@ -112,7 +113,7 @@ async function consoleOn(database: Database, { to }: History) {
       catalog: () => snapshot,
       sealer,
     },
-    bundled: () => loadBundled({ usdRatePpm, today: utcDate(to) }),
+    bundled: async () => bundled,
     ...{ listFees: () => ({}), proofs: {}, attention: [] },
   });
   const rows = [...users, ...operators, ...userTabRoutes(database, users)];
