@@ -161,18 +161,20 @@ export interface ChargeRefund {
 }
 
 /**
- * Refunds of a period, to all accounts or to one. They are rare: a charge is refunded when its
+ * Refunds of a period, to all accounts or to some. They are rare: a charge is refunded when its
  * answer was not delivered.
  */
 export function* chargeRefunds(
   { from, to }: LedgerPeriod,
-  account?: string,
+  accounts?: readonly string[],
 ): Transaction<readonly ChargeRefund[]> {
-  const only = account === undefined ? '' : ' AND credit=$3';
+  if (accounts?.length === 0) return [];
+  const places = accounts?.map((_, index) => `$${index + 3}`);
+  const only = places === undefined ? '' : ` AND credit IN (${places.join()})`;
   const rows = yield {
     sql: `SELECT credit, ref, at, amount FROM transfer
       WHERE debit='revenue' AND credit<>'revenue' AND at>=$1 AND at<$2${only}`,
-    params: [from, to, ...(account === undefined ? [] : [account])],
+    params: [from, to, ...(accounts ?? [])],
   };
   return rows.map((row) => ({
     account: textColumn(row, 'credit'),

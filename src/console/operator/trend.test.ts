@@ -205,6 +205,8 @@ forEachDatabase((_name, openFresh) => {
         { id: account, spent_30_days: yuan(5n * nano) },
         { id: other, spent_30_days: '3.999999999' },
       ]);
+      const { json: one } = await operator.ask(`operator/users/${other}`);
+      expect(one, 'less its own refunds alone').toMatchObject({ spent_30_days: '3.999999999' });
     };
     while ((await rollUp(database, noon - 10 * 60_000)) !== undefined);
     await check();

@@ -104,13 +104,14 @@ function* spentInMonth(at: number): Transaction<ReadonlyMap<string, bigint>> {
   return yield* lessRefunds(new Map(rows.map(({ id, cost }) => [id, cost])), span);
 }
 
-/** What accounts paid, less the refunds of the period, as an operator's revenue. */
+/** What accounts paid, less their refunds of the period, as an operator's revenue. */
 function* lessRefunds(
   charged: ReadonlyMap<string, bigint>,
   span: TimeRange,
+  accounts?: readonly string[],
 ): Transaction<ReadonlyMap<string, bigint>> {
   const net = new Map(charged);
-  for (const { account, amount } of yield* chargeRefunds(span))
+  for (const { account, amount } of yield* chargeRefunds(span, accounts))
     net.set(account, (net.get(account) ?? 0n) - amount);
   return net;
 }
@@ -119,7 +120,7 @@ function* viewsOf(users: readonly UserOverview[], at: number): Transaction<reado
   const ids = users.map(({ user }) => user.id);
   const funds = yield* fundsOfUsers(ids);
   const month = { from: at - monthMs, to: at + 60_000 };
-  const spent = yield* lessRefunds(yield* chargedByAccount(ids, month), month);
+  const spent = yield* lessRefunds(yield* chargedByAccount(ids, month), month, ids);
   return users.map(({ user, signIns, keys, allKeys, signedInAt, lastSeenAt }) => ({
     id: user.id,
     name: user.name,

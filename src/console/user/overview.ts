@@ -86,7 +86,7 @@ function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announ
   const { days, before } = periodOf(asked, today);
   const span = { from: days[0]?.from ?? today.from, to: today.to };
   const earliest = Math.min(before.from, weekAgo.from);
-  const refunds = yield* chargeRefunds({ from: earliest, to: today.to }, ownerId);
+  const refunds = yield* chargeRefunds({ from: earliest, to: today.to }, [ownerId]);
   const refunded = ({ from, to }: TimeRange): Nano =>
     refunds.reduce((sum, { at, amount }) => (at >= from && at < to ? sum + amount : sum), 0n);
   const spent = function* (of: TimeRange): Transaction<Spending> {

@@ -286,7 +286,7 @@ async function summary(
     const question = { account: owner.id, from, to: span.to, filter };
     const byStatus = yield* spending(question, ['status']);
     const lines = yield* metered(database, question, []);
-    const refunds = yield* chargeRefunds({ from, to: endOfTime }, owner.id);
+    const refunds = yield* chargeRefunds({ from, to: endOfTime }, [owner.id]);
     const counted = yield* recordsAmong(
       question,
       refunds.map(({ charge }) => charge),
