@@ -120,7 +120,7 @@ function Act({
       path={needsKey && !isOfFile ? `${path}?tab=settings&form=edit` : path}
       className={buttonLook({ look })}
     >
-      {words.buttons[isOfFile ? 'channel_parked' : code]}
+      {words.buttons[isOfFile ? 'credentials_refused_of_file' : code]}
     </PathLink>
   );
 }

@@ -48,6 +48,7 @@ export default {
     buttons: {
       channel_parked: 'Open channel',
       credentials_refused: 'Replace key',
+      credentials_refused_of_file: 'Open channel',
       unmatched_payment: 'Find the order',
       ledger_check_failed: 'Open the check',
       model_retiring: 'Open model',

@@ -42,6 +42,7 @@ export default {
     buttons: {
       channel_parked: '打开渠道',
       credentials_refused: '更换密钥',
+      credentials_refused_of_file: '打开渠道',
       unmatched_payment: '查找订单',
       ledger_check_failed: '打开检查',
       model_retiring: '打开模型',
