@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/api/openapi/operations.ts';
 import { newCustomer } from '../support/customer.ts';
@@ -36,8 +37,16 @@ async function openReference(live: LiveConsole, look: (typeof looks)[number]) {
   return { ...opened, warnings };
 }
 
-/** Scalar lets dialogs and answers fade in: their colours are looked at afterwards. */
-const fadeMs = 1_500;
+/**
+ * Scalar lets dialogs and answers fade in, at the latest from their second frame on: their colours
+ * are looked at afterwards. What moves with scrolling never ends.
+ */
+const fadedIn = (page: Page) =>
+  page.evaluate(`(async () => {
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    const fading = document.getAnimations().filter(({ timeline }) => timeline === document.timeline);
+    await Promise.allSettled(fading.map(({ finished }) => finished));
+  })()`);
 
 // `openWindow` fails a test whose page asks another host, breaks the policy or throws.
 describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 }, () => {
@@ -87,7 +96,8 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
       .first()
       .click();
     const client = page.getByRole('dialog').last();
-    await page.waitForTimeout(fadeMs);
+    await client.getByPlaceholder('Token').first().waitFor();
+    await fadedIn(page);
     await expectAccessible(page, 'the dialog that tries an endpoint');
     // Nothing lies behind the button that closes it.
     expect(await page.getByRole('link', { name: 'OpenAPI', exact: true }).count()).toBe(0);
@@ -96,7 +106,7 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
     await client.getByText('200 OK').waitFor();
     await picture(page, 'docs-tried');
     expect(await client.innerText()).toContain('chat.completion');
-    await page.waitForTimeout(fadeMs);
+    await fadedIn(page);
     await expectAccessible(page, 'the answer to a tried request');
 
     const behind = page.locator('main[inert]');
