@@ -40,7 +40,7 @@ const doings: readonly Doing[] = [
     checksKey: 'no',
     limits: 'no',
     reserves: 'no',
-    records: 'an empty row, durable',
+    records: 'always the same rows, as many as those of a charge, durable',
     charges: 'no',
     runs: 'forwards',
   },

@@ -32,6 +32,8 @@ interface Verdict {
   readonly floor?: string | undefined;
   /** 1: just met; 2: half as good as it should be. Undefined: not measured in this run. */
   readonly miss: number | undefined;
+  /** The bare server misses the target, too. */
+  readonly beyond?: boolean;
   /** The page that shows it, when this run does not. */
   readonly shownBy?: string;
   /** Measurements that explain its cost. */
@@ -52,6 +54,7 @@ function most(
     measured: shown(value, unit),
     floor: shown(floor, unit),
     miss: value === undefined ? undefined : value / limit,
+    beyond: floor !== undefined && floor > limit,
     why,
   };
 }
@@ -69,6 +72,7 @@ function least(
     measured: shown(value, unit),
     floor: shown(floor, unit),
     miss: value === undefined ? undefined : limit / value,
+    beyond: floor !== undefined && floor < limit,
     why,
   };
 }
@@ -88,13 +92,14 @@ export function verdicts(measured: Measured): string {
   const all = [...cost(measured), ...latencies(measured), ...rest(measured)];
   const lines = all.map((verdict) => {
     const { what, target, measured: figure, floor = '–', miss, shownBy = '', why = '' } = verdict;
+    const tooFar = verdict.beyond === true ? '; bare Node misses it, too' : '';
     if (miss === undefined) return [what, target, figure, floor, 'not measured in this run', ''];
     return [
       what,
       target,
       figure,
       floor,
-      `${miss <= 1 ? 'met' : `missed: ${miss.toFixed(2)} × the target`}${shownBy}`,
+      `${miss <= 1 ? 'met' : `missed: ${miss.toFixed(2)} × the target${tooFar}`}${shownBy}`,
       miss <= 1 ? '' : why,
     ];
   });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Contender, forwardedTarget } from '../contender.ts';
 import { freePort, start } from '../process.ts';
+import { deployedEnv } from '../tollgate.ts';
 import { kindsOf, type Vendors } from '../vendor.ts';
 
 const server = fileURLToPath(new URL('server.mjs', import.meta.url));
@@ -18,6 +19,10 @@ export async function bareNode(folder: string, vendors: Vendors): Promise<Conten
     name: 'bare Node',
     version: process.versions.node,
     target: forwardedTarget(port, vendors),
-    start: async () => start('measured', process.execPath, [server, JSON.stringify(options)]),
+    start: async () =>
+      start('measured', process.execPath, [server, JSON.stringify(options)], {
+        ...process.env,
+        ...deployedEnv,
+      }),
   };
 }

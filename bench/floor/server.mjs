@@ -1,8 +1,9 @@
 // The least that a gateway on Node can do: it reads a request and its JSON, sends it to the vendor
-// over a kept connection, passes the answer on, and holds its last bytes until a row for it is
-// durable (SQLite, synchronous=FULL, a thread of its own, one commit for all that wait). It checks
-// no key, keeps no limits, computes no price, and measures nothing. `node server.mjs OPTIONS`, with
-// {port, database, vendors: {kind: base URL}} as JSON. A request is for /KIND/chat/completions.
+// over a kept connection, passes the answer on, and holds its last bytes until the rows of a charge
+// are durable (SQLite, synchronous=FULL, a thread of its own, one commit for all that wait). They
+// are always the same: it checks no key, keeps no limits, computes no price, and measures nothing.
+// `node server.mjs OPTIONS`, with {port, database, vendors: {kind: base URL}} as JSON. A request is
+// for /KIND/chat/completions.
 import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -132,17 +133,49 @@ class Commits {
   }
 }
 
+/**
+ * The rows of Tollgate's charge, in tables of the same kind and with as many bytes: a usage record
+ * that is found by account, a transfer, and once for each commit the sums of a process and of an
+ * account.
+ */
+const schema = `
+  CREATE TABLE IF NOT EXISTS record (id TEXT PRIMARY KEY, account TEXT NOT NULL, at INTEGER NOT NULL, rest TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS record_of_account ON record (account, at, id);
+  CREATE TABLE IF NOT EXISTS transfer (id TEXT PRIMARY KEY, debit TEXT NOT NULL, credit TEXT NOT NULL, amount INTEGER NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS process (id TEXT PRIMARY KEY, commits INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS account (id TEXT PRIMARY KEY, spent INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT OR IGNORE INTO process VALUES ('process', 0);
+  INSERT OR IGNORE INTO account VALUES ('account', 0)`;
+const account = "'user_01kb2m8x3v5c7n9q'";
+const restBytes = 190;
+
 function keepRows(path) {
   const builtin = process.getBuiltinModule?.('node:sqlite');
   const { DatabaseSync } = builtin ?? createRequire(import.meta.url)('@photostructure/sqlite');
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
-  database.exec('CREATE TABLE IF NOT EXISTS kept (id INTEGER PRIMARY KEY, at INTEGER NOT NULL)');
-  const insert = database.prepare('INSERT INTO kept (at) VALUES (?)');
+  database.exec(schema);
+  const rest = 'r'.repeat(restBytes);
+  const [begin, commit, claim, spend, record, transfer] = [
+    'BEGIN IMMEDIATE',
+    'COMMIT',
+    'UPDATE process SET commits=commits+1',
+    'UPDATE account SET spent=spent+?',
+    `INSERT INTO record VALUES (?, ${account}, ?, '${rest}')`,
+    `INSERT INTO transfer VALUES (?, ${account}, 'revenue', 1, ?)`,
+  ].map((sql) => database.prepare(sql));
+  let made = 0;
   parentPort.on('message', (count) => {
-    database.exec('BEGIN IMMEDIATE');
-    for (let i = 0; i < count; i++) insert.run(Date.now());
-    database.exec('COMMIT');
+    begin.run();
+    claim.run();
+    spend.run(count);
+    const now = Date.now();
+    for (let i = 0; i < count; i++) {
+      const id = `req_${now.toString(16)}${String(made++).padStart(20, '0')}`;
+      record.run(id, now);
+      transfer.run(id, now);
+    }
+    commit.run();
     parentPort.postMessage(count);
   });
 }
