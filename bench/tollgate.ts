@@ -7,6 +7,8 @@ import { freePort, run, type Started, start } from './process.ts';
 import { isStream, kindsOf, type Vendors } from './vendor.ts';
 
 export const metricsToken = 'bench';
+/** As the image and the systemd unit set it (decision 0028). */
+export const deployedEnv = { MALLOC_TRIM_THRESHOLD_: '131072' };
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
 
 export interface Books {
@@ -62,10 +64,15 @@ export async function install(
     data,
   ];
   const another = (at: number, ...more: readonly string[]): Started =>
-    start('any', process.execPath, [...argsAt(at), ...more], { ...process.env, ...env });
+    start('any', process.execPath, [...argsAt(at), ...more], {
+      ...process.env,
+      ...deployedEnv,
+      ...env,
+    });
   const serve = async (flags: readonly string[] = [], more: NodeJS.ProcessEnv = {}) =>
     start('measured', process.execPath, [...flags, ...argsAt(port)], {
       ...process.env,
+      ...deployedEnv,
       ...env,
       ...more,
     });

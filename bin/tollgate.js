@@ -30,7 +30,7 @@ const checksumBytes = 4;
  * times what is in use: with 5,000 open streams that was 327 MB of memory instead of 256, for 1 %
  * of a small request's time. V8 takes compiled code for the same flags alone: they are set first.
  */
-const heapGrowthPercent = 30;
+const heapGrowthPercent = 20;
 
 if (major < 20 || (major === 20 && minor < 19))
   fail(`Tollgate needs Node 20.19 or newer; this is ${process.versions.node}.`);
