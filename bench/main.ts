@@ -10,7 +10,15 @@ import { closing } from './closing.ts';
 import { type Contender, direct, nginxProxy, targetOf } from './contender.ts';
 import { commitMs } from './disk.ts';
 import { type Figures, keepPaced, noFigures, type Placing } from './figures.ts';
-import { type Bench, free, measureMost, measureRates, measureStreams } from './latency.ts';
+import {
+  type Bench,
+  connections,
+  free,
+  measureMost,
+  measureRates,
+  measureStreams,
+  streamsRun,
+} from './latency.ts';
 import { firstAnswer, measureRound, startCold } from './measure.ts';
 import { type Percentiles, saturate } from './load.ts';
 import { page, type Result } from './page.ts';
@@ -19,6 +27,7 @@ import { folderOf } from './peers/peer.ts';
 import { bareNode } from './floor/contender.ts';
 import { find, machineMicroseconds, type Started } from './process.ts';
 import { measurePublished } from './published.ts';
+import { untilSteady } from './steady.ts';
 import { type Told, type Tollgate, told, tollgate } from './tollgate.ts';
 import { startVendors } from './vendor.ts';
 
@@ -42,6 +51,8 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 /** Cold starts of each gateway in a round: one alone may meet other work of the machine. */
 const startsOfRound = 3;
+/** Of each kind of stream, before anything is measured. */
+const warmStreamSeconds = 10;
 const quietBefore = machineMicroseconds();
 const vendors = await startVendors(folder, nginx);
 if (vendors.pace === undefined)
@@ -160,7 +171,7 @@ async function oneRound(contender: Contender, figures: Figures): Promise<void> {
     await (await startCold(contender, figures)).stop();
   const started = await startCold(contender, figures);
   try {
-    await saturate(folder, targetOf(contender, 'whole'), { connections: 50, seconds: 2 }); // warm
+    await free(bench, started, () => warmUp(contender));
     await measureRound(bench, contender, started, figures);
     await measureRates(bench, contender, 'pinned', figures, tellsOf(contender));
     await free(bench, started, async () => {
@@ -171,6 +182,20 @@ async function oneRound(contender: Contender, figures: Figures): Promise<void> {
     await comparePublished(contender, started, figures);
   } finally {
     await started.stop();
+  }
+}
+
+/** With all that the machine has, so that V8's threads compile beside the requests. */
+async function warmUp(contender: Contender): Promise<void> {
+  const load = { connections, core: 'any' } as const;
+  await untilSteady(async (seconds) => {
+    const answered = await saturate(folder, targetOf(contender, 'whole'), { ...load, seconds });
+    return answered.requests / answered.seconds;
+  });
+  for (const kind of ['paced', 'messages'] as const) {
+    const target = contender.target(kind);
+    if (target !== undefined)
+      await streamsRun({ ...bench, seconds: warmStreamSeconds }, target, 'free');
   }
 }
 

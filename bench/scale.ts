@@ -12,6 +12,7 @@ import { find, machineSeconds, threads } from './process.ts';
 import { type Quota, quota, quotaProblem, unlimited } from './quota.ts';
 import { type Arrangement, arrangements, type Way } from './scale-arrangements.ts';
 import { page, type Slice, table, whereTable } from './scale-report.ts';
+import { untilSteady } from './steady.ts';
 import { configuration, metricsToken, told } from './tollgate.ts';
 import { startVendors } from './vendor.ts';
 
@@ -36,12 +37,6 @@ const [rounds, seconds, cores] = [options.rounds, options.seconds, options.cores
 const clients = 100;
 /** With it a gateway reports the charges per commit. */
 process.env['TOLLGATE_METRICS_TOKEN'] = metricsToken;
-/**
- * A new process is slow. It is warm when several slices in a row have about the same throughput, or
- * after the maximum of slices.
- */
-const warm = { seconds: 2, slices: 3, within: 0.05, slicesMax: 15 };
-
 const problem = quotaProblem();
 const nginx = find('nginx');
 if (problem !== undefined || nginx === undefined) {
@@ -60,8 +55,10 @@ const slices: Slice[] = [];
 const books: string[] = [];
 for (const way of options.only.split(',')) {
   const all = await arrangements(asWay(way), folder, configuration(vendors));
-  for (const one of all)
-    console.log(`${one.way}, ${one.processes}: warm after ${await warmUp(one)} s`);
+  for (const one of all) {
+    const warmSeconds = await untilSteady(async (of) => perSecond(await load(one, clients, of)));
+    console.log(`${one.way}, ${one.processes}: warm after ${warmSeconds} s`);
+  }
   await compare(all);
   for (const one of all) {
     books.push(proved(one, await one.gateway.books()));
@@ -102,18 +99,6 @@ async function compare(all: readonly Arrangement[]): Promise<void> {
       slices.push(await measure(one, asking));
     }
   free();
-}
-
-/** Loads it with the whole machine until it is no faster than before; returns the seconds. */
-async function warmUp(one: Arrangement): Promise<number> {
-  const rates: number[] = [];
-  for (;;) {
-    rates.push(perSecond(await load(one, clients, warm.seconds)));
-    const last = rates.slice(-warm.slices);
-    const steady =
-      last.length === warm.slices && Math.max(...last) <= Math.min(...last) * (1 + warm.within);
-    if (steady || rates.length === warm.slicesMax) return rates.length * warm.seconds;
-  }
 }
 
 async function measure(one: Arrangement, asking: number): Promise<Slice> {
