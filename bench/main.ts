@@ -185,18 +185,21 @@ async function oneRound(contender: Contender, figures: Figures): Promise<void> {
   }
 }
 
-/** With all that the machine has, so that V8's threads compile beside the requests. */
+/**
+ * With all that the machine has, so that V8's threads compile beside the requests. Whole answers
+ * come last: a gateway that streams too slowly first answers what it has not answered yet.
+ */
 async function warmUp(contender: Contender): Promise<void> {
-  const load = { connections, core: 'any' } as const;
-  await untilSteady(async (seconds) => {
-    const answered = await saturate(folder, targetOf(contender, 'whole'), { ...load, seconds });
-    return answered.requests / answered.seconds;
-  });
   for (const kind of ['paced', 'messages'] as const) {
     const target = contender.target(kind);
     if (target !== undefined)
       await streamsRun({ ...bench, seconds: warmStreamSeconds }, target, 'free');
   }
+  const load = { connections, core: 'any' } as const;
+  await untilSteady(async (seconds) => {
+    const answered = await saturate(folder, targetOf(contender, 'whole'), { ...load, seconds });
+    return answered.requests / answered.seconds;
+  });
 }
 
 /** Reads Tollgate's own metrics; the others' are not read. */

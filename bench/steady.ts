@@ -12,8 +12,11 @@ export async function untilSteady(load: (seconds: number) => Promise<number>): P
   for (;;) {
     rates.push(await load(sliceSeconds));
     const last = rates.slice(-slices.inARow);
+    const least = Math.min(...last);
     const steady =
-      last.length === slices.inARow && Math.max(...last) <= Math.min(...last) * (1 + slices.within);
+      last.length === slices.inARow &&
+      least > 0 &&
+      Math.max(...last) <= least * (1 + slices.within);
     if (steady || rates.length === slices.most) return rates.length * sliceSeconds;
   }
 }
