@@ -144,7 +144,7 @@ Written by \`npm run bench:scale -- --write\`, ${rounds} interleaved rounds of $
   enough around them: load, vendor and databases have the rest, and go before whatever else runs. "Of the machine" is how busy it was, other programs included.
 - Databases lie where \`TMPDIR\` says; PostgreSQL is one that runs already (\`DATABASE_URL\`), or one of the run's own without \`fsync\`. It is the processor that is measured, not the disk.
 - Two processes are asked by as many clients as one, and by as many each. The fewer ask a process at once, the less goes together: in a commit, in a question to the supervisor, in a turn of the event loop.
-- Target: 1.8 × the requests, with as many clients for each process.
+- Target: 1.9 × the requests, with as many clients for each process.
 
 ${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}, ${process.platform}. Closed loops: ${closedLoop}.
 

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 /** The build writes the hash of its sources here. */
 export const stampFile = join(root, 'dist', '.sources');
-const inputs = ['src', 'sim', 'web', 'docs', 'scripts', 'package-lock.json'];
+/** What the build reads. */
+export const inputs = ['src', 'sim', 'web', 'docs', 'scripts', 'package-lock.json'];
 const consoleInputs = ['web', 'scripts/build-console.mjs', 'package-lock.json'];
 const guideInputs = ['docs', 'web/styles/inter.css', 'scripts/build-docs.mjs', 'package-lock.json'];
 /** VitePress writes there while it builds. */

@@ -169,6 +169,13 @@ describe('what runs the gateway', () => {
     for (const one of labels) expect(one).toEqual({ 'app.kubernetes.io/name': 'tollgate' });
   });
 
+  test('all that the build reads is sent to the builder of the image', async () => {
+    const sources: unknown = await import(new URL('scripts/sources.mjs', root).href);
+    const { inputs } = sources as { readonly inputs: readonly string[] };
+    const sent = read('deploy/docker/Dockerfile.dockerignore').split('\n');
+    expect(inputs.filter((input) => !sent.includes(`!${input}`))).toEqual([]);
+  });
+
   test.each(images)(
     'the image of %s can be built of what is sent to its builder',
     { timeout: 170_000 },
@@ -192,6 +199,7 @@ describe('what runs the gateway', () => {
         cwd: context,
       });
       expect(stdout.trim()).toBe(JSON.parse(read('package.json')).version);
+      expect(readdirSync(join(context, 'dist/docs/guide'))).toContain('index.html.gz');
     },
   );
 
