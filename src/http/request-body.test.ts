@@ -1,5 +1,43 @@
-import { expect, test } from 'vitest';
-import { BodyBudget, AccountQueue } from './request-body.ts';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { BodyBudget, AccountQueue, readBody } from './request-body.ts';
+
+test('a body that nobody read before is whole, or its client has left', async () => {
+  const results: unknown[] = [];
+  const server = createServer((request, response) => {
+    const read = (): void =>
+      void readBody(request, request.headers, 100).then((result) => {
+        results.push(String(result));
+        response.end();
+      });
+    if (request.url === '/leaves') request.once('close', () => setImmediate(read));
+    else setTimeout(read, 50);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  for (const [path, sent, result] of [
+    ['/stays', 'hello', 'hello'],
+    ['/leaves', 'he', 'left'],
+    ['/leaves', 'hello', 'left'],
+  ] as const) {
+    const client = connect(port, '127.0.0.1').on('error', () => {});
+    client.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n${sent}`);
+    if (path === '/leaves') {
+      await new Promise((resolve) => server.once('request', resolve));
+      client.destroy();
+    }
+    await expect.poll(() => results.splice(0)).toEqual([result]);
+    client.destroy();
+  }
+});
 
 test('R6: one account holds so many bytes of bodies, another as many beside it', () => {
   const bytes = new BodyBudget(100);

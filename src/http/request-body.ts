@@ -50,6 +50,8 @@ export async function readBody(
   bytesMax: number,
 ): Promise<Buffer | 'left'> {
   if (!(body instanceof Readable)) throw new Error('the endpoint reads its body itself');
+  // The client left while the endpoint awaited something else: no further event follows.
+  if (body.destroyed) return 'left';
   const read = await new Promise<Buffer | 'left' | 'too large'>((resolve) => {
     body.on('close', () => resolve('left')).on('error', () => resolve('left'));
     collectBody(body, headers, bytesMax, resolve);
