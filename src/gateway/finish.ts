@@ -142,6 +142,7 @@ async function finishWhole(
     estimated,
     upstreamId: answer.upstreamId,
     pricingFacts: answer.pricingFacts,
+    withheld: true,
   };
   const remembered = answer.signatures && rememberSignatures(funded, progress, answer.signatures);
   const outcome = await charge(funded, progress, ending);

@@ -23,6 +23,11 @@ export interface AnswerEnd {
   readonly upstreamId: string | undefined;
   /** The ending is recorded and costs nothing. */
   readonly free?: boolean;
+  /**
+   * The client has nothing of the answer before its charge is committed. When that takes too long,
+   * it gets no answer and pays nothing.
+   */
+  readonly withheld?: true;
   /** Facts about the price in the answer beside its quantities. */
   readonly pricingFacts?: PricingFacts | undefined;
 }
@@ -49,9 +54,7 @@ export function settle(
     code: request.capability,
     at: finishedAt,
     record: recordOf(funded, progress, ending, lines, finishedAt, beyond),
-    // A whole answer is sent after its charge is committed. When that takes too long, the client
-    // gets no answer and pays nothing.
-    withheld: request.stream || ending.endStatus === 'left' ? undefined : true,
+    withheld: ending.withheld,
   });
 }
 
