@@ -1,5 +1,5 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -173,6 +173,21 @@ test('more uploads than there is room for wait outside', async () => {
     'too many uploads at once',
   );
   expect(spools.bytes).toBe(0);
+});
+
+test('a disk that takes no file is our fault, not the form’s', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'spool-')), 'file');
+  writeFileSync(folder, '');
+  const spools = new SpoolPool({ ...spoolLimits, folder, memoryBytesMax: 10 });
+  const body = field('model', 'm') + file('file', 'x'.repeat(200_000)) + end;
+  await expect(read(body, 65_536, spools)).rejects.toMatchObject({ code: 'EEXIST' });
+  expect(spools.bytes).toBe(0);
+});
+
+test('a client that left before its form is read is no refusal', async () => {
+  const body = new Readable({ read() {} }).destroy();
+  await new Promise((resolve) => body.once('close', resolve));
+  expect(await readForm(body, headers, limits, new SpoolPool())).toBe('left');
 });
 
 test('a client that leaves in the middle is no refusal', async () => {

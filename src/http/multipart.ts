@@ -135,6 +135,8 @@ class FormReading {
       .on('error', (error) => this.#refuse(refusal('malformed_form', { why: `${whyOf(error)}.` })))
       .on('finish', () => void this.#finish());
     body.on('data', this.#count).on('error', this.#left).on('close', this.#left).pipe(parser);
+    // No event follows when the client left before.
+    if (body.destroyed) this.#left();
   }
 
   readonly #count = (piece: Buffer): void => {
@@ -186,13 +188,16 @@ class FormReading {
   }
 }
 
+/** An error of the disk is not the client's. */
 async function spool(stream: BusboyFileStream, content: Spool): Promise<void> {
+  for await (const piece of piecesOf(stream)) await content.write(piece);
+}
+
+async function* piecesOf(stream: BusboyFileStream): AsyncGenerator<Buffer, void, void> {
   try {
-    for await (const piece of stream) await content.write(piece);
+    yield* stream;
   } catch (error) {
-    throw error instanceof Error && 'refusal' in error
-      ? error
-      : refusal('malformed_form', { why: `${whyOf(error)}.` });
+    refuse('malformed_form', { why: `${whyOf(error)}.` });
   }
 }
 
