@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import { ClientResponse } from './client-response.ts';
+import { ClientResponse, NullResponse, RecordingResponse } from './client-response.ts';
 import { NodeResponseWriter } from './node-transport.ts';
 
 /** A connection with `requests` sent at once; `serve` gets the response of each. */
@@ -56,6 +56,20 @@ test('who had left before anybody asked is told of at once', async () => {
     told += 'over';
   });
   expect(told).toBe('left over');
+});
+
+test('what is recorded for a client that has left no longer waits for it', () => {
+  const wire = new NullResponse();
+  const response = new RecordingResponse(
+    new ClientResponse(wire, []),
+    () => Promise.resolve(),
+    () => Promise.resolve(),
+  );
+  let drained = 0;
+  response.onDrain(() => drained++);
+  expect(response.stalled).toBe(true);
+  wire.destroy();
+  expect([response.stalled, drained]).toEqual([false, 1]);
 });
 
 test('an answer is over when the client has it, not when it is written; who never reads the rest loses the connection', async () => {

@@ -42,7 +42,9 @@ export class ClientResponse {
     this.closed = true;
     this.#left = !complete;
     if (this.#left) this.#leave?.();
-    this.#drain?.();
+    const drain = this.#drain;
+    this.#drain = undefined;
+    drain?.();
     this.#over?.();
   };
 
