@@ -84,6 +84,9 @@ describe('where blobs are kept', () => {
   test.each([
     ['https://bucket', 'is neither a folder nor an address'],
     ['gs://bucket', 'is neither a folder nor an address'],
+    ['file://data/media', 'is not an address such as file:///var/lib/media'],
+    ['file:///data%2Fmedia', 'is not an address such as file:///var/lib/media'],
+    ['file://[', 'is not an address such as file:///var/lib/media'],
     ['s3://', 'is neither a folder nor an address'],
     ['s3:///folder', 'is neither a folder nor an address'],
     ['s3://bucket/a b', 'has a prefix with other signs'],

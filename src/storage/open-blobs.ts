@@ -28,8 +28,7 @@ const members = ['region', 'endpoint', 'style'];
  * wrong, without any secret.
  */
 export function blobPlace(text: string, env: Env): BlobPlace | Error {
-  if (text.startsWith('file:'))
-    return URL.canParse(text) ? fileURLToPath(text) : new Error('is not an address');
+  if (text.startsWith('file:')) return folderAt(text);
   if (!/^\w{2,}:/.test(text)) return text;
   const url = text.startsWith('s3://') && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.hostname === '')
@@ -60,6 +59,14 @@ export function blobPlace(text: string, env: Env): BlobPlace | Error {
     region,
     keys,
   };
+}
+
+function folderAt(address: string): string | Error {
+  try {
+    return fileURLToPath(address);
+  } catch {
+    return new Error('is not an address such as file:///var/lib/media');
+  }
 }
 
 function keysOf({ username, password }: URL, env: Env): AwsKeys | undefined {
