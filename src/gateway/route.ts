@@ -105,7 +105,7 @@ async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOut
 }
 
 /** The state of one request's attempts so far. */
-export class AttemptLoop {
+class AttemptLoop {
   readonly funded: FundedRequest;
   readonly progress: RequestProgress;
   /** `progress.attempts` may come so far: the limit holds for each model. */
