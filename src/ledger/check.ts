@@ -96,14 +96,14 @@ export async function operatorLosses(database: Database): Promise<Nano> {
   return integerColumnOrZero(row, 'amount');
 }
 
+interface RuleResult {
+  readonly rule: string;
+  readonly state: 'waiting' | 'running' | 'ok' | 'failed';
+  readonly problems: readonly LedgerProblem['row'][];
+}
+
 /** Called with the state of all rules each time that one begins or ends. */
-export type RuleProgress = (
-  rules: readonly {
-    readonly rule: string;
-    readonly state: 'waiting' | 'running' | 'ok' | 'failed';
-    readonly problems: readonly LedgerProblem['row'][];
-  }[],
-) => void;
+export type RuleProgress = (rules: readonly RuleResult[]) => void;
 
 function* prove(
   database: Database,
@@ -186,14 +186,6 @@ export const checksMigrations: readonly Migration[] = [
   },
 ];
 
-type RuleState = 'waiting' | 'running' | 'ok' | 'failed';
-
-interface RuleResult {
-  readonly rule: string;
-  readonly state: RuleState;
-  readonly problems: readonly LedgerProblem['row'][];
-}
-
 /** Where customers' money came from and went: balance = topUps + credits − paidOut − charges. */
 interface MoneySums {
   readonly balance: Nano;
@@ -230,7 +222,8 @@ const lostAfterMs = 30_000;
 const checksKept = 200;
 
 /**
- * A night's proof that is lost is begun again; a proof that ends its process is not repeated on.
+ * A night's proof that was lost begins again, until it has begun this often: a proof that crashes
+ * its process must not crash it all night.
  */
 const nightlyTriesMax = 3;
 

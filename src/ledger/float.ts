@@ -161,8 +161,8 @@ export class Float {
   }
 
   /**
-   * Whether a return changes the account: free money goes back, or the float has spent everything,
-   * and other processes see that it lends them nothing more.
+   * Whether a return changes anything in the database: there is free money to give back, or the
+   * float is wholly spent and its row can be deleted.
    */
   get isReturnable(): boolean {
     return this.free > 0n || (this.granted > 0n && this.reserved === 0n && this.queued === 0n);

@@ -4,7 +4,7 @@ import type { Nano } from '../base/money.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import * as scripts from './transactions/account.ts';
 import { endPayout, openPayout } from './transactions/hold.ts';
-import { fenceProcess, fenceAllProcesses, sweepProcess } from './transactions/process.ts';
+import { fenceAllProcesses, sweepProcess } from './transactions/process.ts';
 import { integerColumn, textColumn } from '../storage/sql.ts';
 import { tillSettings } from './settings.ts';
 import { payerOf } from './transfers.ts';
@@ -112,11 +112,6 @@ export function payBack(database: Database, id: string, at: number): Promise<voi
   return database.transact(() => scripts.payBackTx({ id, at }));
 }
 
-/** Returns false when there is no such account. Effective in every process within a second. */
-export function freeze(database: Database, account: string, frozen: boolean): Promise<boolean> {
-  return database.transact(() => scripts.freezeTx({ account, frozen }));
-}
-
 const balanceColumns = `SELECT a.id, a.frozen, a.credits-a.debits-a.held AS spendable,
   a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance FROM account a`;
 
@@ -145,23 +140,13 @@ function balanceOf(row: Parameters<typeof integerColumn>[0]): Balance {
 }
 
 /**
- * Gives back the floats of a process that the caller knows to be dead (a worker's exit event): at
- * once, not after 15 s of silence.
- */
-export async function releaseProcess(database: Database, id: string): Promise<void> {
-  await database.transact(() => fenceProcess({ id }));
-  while (
-    !(await database.transact(() => sweepProcess({ id, floatsMax: tillSettings.sweepFloatsMax })))
-  )
-    continue;
-}
-
-/**
  * Gives back all floats before the first request. Only for a caller that knows that no process
  * lives: it holds the only lock on a SQLite file, or has restored a backup.
  */
 export async function releaseAllProcesses(database: Database): Promise<void> {
-  for (const id of await database.transact(fenceAllProcesses)) await releaseProcess(database, id);
+  const { sweepFloatsMax: floatsMax } = tillSettings;
+  for (const id of await database.transact(fenceAllProcesses))
+    while (!(await database.transact(() => sweepProcess({ id, floatsMax })))) continue;
 }
 
 /**

@@ -385,6 +385,7 @@ forEachDatabase((_name, openFresh) => {
   test('a till that closes commits what is under way and leaves nothing behind', async () => {
     const { hall: room, till, first } = await hall();
     const running = granted(till.tryReserve(askFor('A', 0.1)));
+    const free = granted(till.tryReserve(askFor('A', 0)));
     const settled = first.settle(chargeOf('r1', 0.1));
     const waiting = till.reserve(askFor('A', 5, 5), never);
     await room.close();
@@ -398,6 +399,34 @@ forEachDatabase((_name, openFresh) => {
       amount: yuan(0.05),
       shortfall: 0n,
     });
+    expect(await room.until(free.settle(chargeOf('r3', 0)))).toMatchObject({ outcome: 'paid' });
     expect(await check(room.database)).toMatchObject({ ok: true });
+  });
+
+  test('a charge that queues behind a batch while its till closes is committed, too', async () => {
+    const { hall: room, till, first } = await hall();
+    const [second, third] = [0.05, 0.05].map((amount) =>
+      granted(till.tryReserve(askFor('A', amount))),
+    );
+    await room.database.query(
+      "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ('r0', 'A', 'revenue', 0, 'chat', 1)",
+    );
+    // The till still keeps the refused charge while the next one is under way.
+    const delays: Readonly<Record<string, number>> = { 'till.failed': 100, 'till.fence': 100 };
+    room.network.script = (procedure) => ({ delayed: delays[procedure] ?? 20 });
+    expect(await room.until(first.settle(chargeOf('r0', 0.05)))).toMatchObject({
+      outcome: 'refused',
+    });
+    const closed = till.close();
+    await room.pass(90);
+    const settled = [second?.settle(chargeOf('r1', 0.05))];
+    await room.pass(5);
+    settled.push(third?.settle(chargeOf('r2', 0.05)));
+    const paid = { outcome: 'paid', amount: yuan(0.05), shortfall: 0n };
+    expect(await room.until(Promise.all(settled))).toEqual([paid, paid]);
+    await room.until(closed);
+    expect(till.stats).toMatchObject({ settled: 2, late: 0, fenced: 0 });
+    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.9));
+    expect(await room.held('A')).toBe(0n);
   });
 });

@@ -175,6 +175,11 @@ export class Pipeline {
     for (const item of this.#queue) yield { item, sent: false };
   }
 
+  /** Whether a batch is in flight, or one is about to be built. */
+  get isSending(): boolean {
+    return this.#running !== undefined;
+  }
+
   /** Resolves when no batch is in flight. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;

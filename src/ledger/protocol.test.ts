@@ -6,7 +6,12 @@ import { DatabaseError } from '../storage/database.ts';
 import { createAccount } from './ledger.ts';
 import { ledgerProcedures } from './procedures.ts';
 import { emptyMove } from './pipeline.ts';
-import type { BatchInput, BatchReply } from './transactions/batch.ts';
+import {
+  batchAtOnce,
+  type BatchInput,
+  type BatchReply,
+  batchStepByStep,
+} from './transactions/batch.ts';
 
 const tables = {
   'floats are drawn, spent, given back and taken over': `
@@ -116,6 +121,30 @@ const tables = {
     balance A                     1.00
     check                         ok`,
 };
+
+test.each([
+  ['step by step', batchStepByStep],
+  ['at once', batchAtOnce],
+])(
+  'R11: the second copy of a batch that is sent %s locks each account once, in ascending order',
+  (_how, batch) => {
+    const script = batch({
+      process: 'P1',
+      seq: 7n,
+      charges: { count: 0, values: [] },
+      losses: [],
+      spends: ['user-1', 'key:K:total'].map((account) => ({ account, amount: 1n })),
+      moves: ['key:A:total', 'user-1'].map((account) => emptyMove(account)),
+      records,
+    });
+    script.next();
+    script.next([]);
+    const locked: unknown[] = [];
+    for (let step = script.next([{ seq: 8n }]); !step.done; step = script.next([]))
+      locked.push(step.value.params[0]);
+    expect(locked).toEqual(['key:A:total', 'key:K:total', 'user-1']);
+  },
+);
 
 forEachDatabase((name, openFresh) => {
   const open = () => openFresh({ migrations, procedures: ledgerProcedures });

@@ -25,8 +25,6 @@ export interface TillSettings {
    * Floats of a dead process given back in one transaction, which must not lock accounts for long.
    */
   readonly sweepFloatsMax: number;
-  /** How often the till reads the call-ins of its accounts. */
-  readonly callsEveryMs: number;
   /** A last byte waits for its commit no longer than this. */
   readonly settleWaitMs: number;
   /** With more charges than this waiting for the database, the till admits nothing new. */
@@ -61,7 +59,6 @@ export const tillSettings: TillSettings = {
   silentLooks: 5,
   lookEveryMs: 2_000,
   sweepFloatsMax: 100,
-  callsEveryMs: 1_000,
   settleWaitMs: 30_000,
   unsettledMax: 20_000,
   accountsHeldMax: 20_000,

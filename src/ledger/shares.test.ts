@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import {
   askFor,
@@ -11,8 +11,8 @@ import {
 import { seededRandom } from '../base/random.ts';
 import { check } from './check.ts';
 import type { Charge, LimitWindow, ReserveRequest } from './contract.ts';
-import { balance, freeze } from './ledger.ts';
-import { changeLimitTx } from './transactions/account.ts';
+import { balance } from './ledger.ts';
+import { changeLimitTx, freezeTx } from './transactions/account.ts';
 import { forgetWindows } from './limit-windows.ts';
 
 /** The price of a token in these tests, in yuan. */
@@ -90,6 +90,63 @@ forEachDatabase((_name, openFresh) => {
       await isWhole(room);
     },
   );
+
+  describe('two models that wait for money for one request', () => {
+    /** A request that has reserved all of its account, waits twice, and what its till has reserved. */
+    async function waitTwice() {
+      const room = await hall(0.1);
+      const till = await room.till();
+      const got = granted(
+        await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never)),
+      );
+      const waits = Promise.all([
+        got.extendOrWait(yuan(0.01), 1n, 1_500),
+        got.extendOrWait(yuan(0.02), 1n, 1_500),
+      ]);
+      await room.pass(500);
+      const reserved = (): bigint =>
+        [...till.held].reduce((sum, float) => sum + float.reserved, 0n);
+      return { room, till, got, waits, reserved };
+    }
+
+    test('reserve no more than the request is charged or gives back', async () => {
+      const { room, got, waits, reserved } = await waitTwice();
+      await room.credit('A', 1);
+      // What the first wait brings counts for the second, too.
+      expect(await room.until(waits)).toEqual([yuan(0.01), yuan(0.02)]);
+      expect(got.amount).toBe(yuan(0.12));
+      expect(reserved()).toBe(got.amount);
+      expect(await room.until(got.settle(chargeOf('r1', 0.11)))).toMatchObject({
+        amount: yuan(0.11),
+      });
+      expect(reserved()).toBe(0n);
+      await isWhole(room);
+    });
+
+    test('wait no longer than the request runs', async () => {
+      const { room, got, waits, reserved } = await waitTwice();
+      const settled = got.settle(chargeOf('r1', 0.05));
+      expect(await room.until(waits)).toEqual([0n, 0n]);
+      await room.until(settled);
+      expect(reserved()).toBe(0n);
+      await isWhole(room);
+    });
+
+    test('wait no longer than the request runs, though its process is fenced as it ends', async () => {
+      const { room, got, waits, reserved } = await waitTwice();
+      vi.spyOn(room.events, 'push').mockImplementationOnce(() => {
+        got.release();
+        return 1;
+      });
+      await room.database.query('UPDATE process SET fenced=1');
+      await room.pass(500);
+      await room.credit('A', 1);
+      expect(await room.until(waits)).toEqual([0n, 0n]);
+      await room.pass(10_000);
+      expect(reserved()).toBe(0n);
+      await isWhole(room);
+    });
+  });
 
   test('a stream on almost nothing ends, and costs no more than there is', async () => {
     const room = await hall(0.001);
@@ -348,7 +405,7 @@ forEachDatabase((_name, openFresh) => {
     const room = await hall(1);
     const till = await room.till();
     const got = granted(await room.until(till.reserve(askFor('A', 0.1), never)));
-    await freeze(room.database, 'A', true);
+    await room.database.transact(() => freezeTx({ account: 'A', frozen: true }));
     await room.pass(1_100);
     expect(got.extend(1n)).toBe(0n);
     expect(await room.held('A')).toBe(yuan(0.1));
@@ -360,7 +417,7 @@ forEachDatabase((_name, openFresh) => {
       amount: yuan(0.07),
     });
     await room.credit('A', 1);
-    await freeze(room.database, 'A', false);
+    await room.database.transact(() => freezeTx({ account: 'A', frozen: false }));
     granted(
       await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never)),
     ).release();

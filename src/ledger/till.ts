@@ -222,8 +222,11 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   }
 
   async #finish(): Promise<void> {
-    await this.#pipeline.idle();
-    await this.#retries.idle();
+    // A request that still runs may end during either wait.
+    do {
+      await this.#pipeline.idle();
+      await this.#retries.idle();
+    } while (this.#pipeline.isSending);
     const id = this.#process;
     if (id === undefined) return;
     this.#pipeline.stop();
@@ -279,6 +282,8 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   }
 
   charge(charge: Charge, floats: FloatList, reserved: Nano, extra: Nano): Promise<SettleResult> {
+    // A request that has reserved nothing counts as backed even after the last batch of `close`.
+    if (this.#closed && this.#process === undefined) return this.chargeLate(charge, floats);
     const nowMs = this.#clock.monotonicMs();
     const settled = this.#settling.charge(charge, floats, reserved, extra, nowMs);
     for (const float of floats) {
@@ -398,8 +403,8 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
         await pause(this.#timers, retryMs(attempt, this.#random));
       }
     }
-    if (this.#closed) return void this.#finish();
     this.#pipeline.start(this.#process);
+    if (this.#closed) return void this.#finish();
     for (const { floats } of [...this.#waiting.all()]) this.#waiting.serve(floats[0]);
   }
 
@@ -540,12 +545,19 @@ class HeldReservation implements Reservation {
   }
 
   extend(more: Nano): Nano {
-    if (this.#ended || more <= 0n || !this.#isBacked()) return 0n;
+    if (this.#ended || this.#waits !== undefined || more <= 0n || !this.#isBacked()) return 0n;
     return this.#take(more);
   }
 
+  /**
+   * One wait at a time, though the models that a request falls back to share its reservation: a
+   * second wait begins after the first, and what that brought counts for both.
+   */
   async extendOrWait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano> {
-    const got = this.extend(more);
+    const before = this.amount;
+    while (this.#waits !== undefined) await this.#waits.taken;
+    let got = this.amount - before;
+    got += this.extend(more - got);
     if (got >= minimum || this.#ended) return got;
     return got + (await this.#wait(more - got, minimum - got, waitMs));
   }
@@ -608,8 +620,7 @@ class HeldReservation implements Reservation {
   async #wait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano> {
     const epoch = this.#till.epoch;
     const backed = this.#isBacked();
-    const before = backed ? this.amount : 0n;
-    const behind = this.amount - before;
+    const behind = backed ? 0n : this.amount;
     const floats = backed ? this.#floats : this.#till.renew(this.#floats);
     const demand: Demand = { want: behind + more, minimum: behind + minimum, shape: 'stream' };
     this.#waits = this.#till.wait(floats, demand, waitMs, (amount) => {
@@ -619,11 +630,12 @@ class HeldReservation implements Reservation {
       }
       this.#floats = floats;
       this.#epoch = epoch;
-      this.amount = before + amount;
+      this.amount += amount - behind;
     });
     const taken = await this.#waits.taken;
     this.#waits = undefined;
-    if (taken === 0n && epoch !== this.#till.epoch) return this.#wait(more, minimum, waitMs);
+    if (taken === 0n && epoch !== this.#till.epoch && !this.#ended)
+      return this.#wait(more, minimum, waitMs);
     return taken > behind ? taken - behind : 0n;
   }
 

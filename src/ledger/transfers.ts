@@ -64,8 +64,8 @@ export function* fundsOfUsers(
 }
 
 /**
- * The balances of the user `from` and of all later ones, what is held included; money in a process
- * counts as spent late.
+ * The balances of the user `from` and of all users with a later id, held money included. What a
+ * process has spent of its float is deducted only once it is moved into the account's debits.
  */
 export function* balancesOfUsers(from: string): Transaction<ReadonlyMap<string, Nano>> {
   const rows = yield {

@@ -172,7 +172,7 @@ export class SqliteHost {
 }
 
 /** How long a transaction waits for the file's lock before it fails as `busy`. */
-export const lockWaitMsMax = 5_000;
+const lockWaitMsMax = 5_000;
 
 /** How long the winner rests after a commit when others wait, and how often the others retry. */
 export const restMs = 0.5;

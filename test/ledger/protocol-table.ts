@@ -1,10 +1,10 @@
 import { formatYuan, parseYuan } from '../../src/base/money.ts';
 import { check } from '../../src/ledger/check.ts';
-import { balance, createAccount, credit, freeze, refund } from '../../src/ledger/ledger.ts';
+import { balance, createAccount, credit, refund } from '../../src/ledger/ledger.ts';
 import { emptyMove } from '../../src/ledger/pipeline.ts';
 import { tillSettings } from '../../src/ledger/settings.ts';
 import { Sweeper } from '../../src/ledger/settling.ts';
-import { changeLimitTx } from '../../src/ledger/transactions/account.ts';
+import { changeLimitTx, freezeTx } from '../../src/ledger/transactions/account.ts';
 import type {
   BatchInput,
   BatchReply,
@@ -102,7 +102,9 @@ export class ProtocolTable {
     switch (verb) {
       case 'freeze':
       case 'unfreeze':
-        return String(await freeze(this.#database, account, verb === 'freeze'));
+        return String(
+          await this.#database.transact(() => freezeTx({ account, frozen: verb === 'freeze' })),
+        );
       case 'limit':
         await this.#database.transact(() =>
           changeLimitTx({ id: account, amount: nano(word(words, 1)) }),

@@ -1,6 +1,6 @@
 import type { Reservation, ReserveRequest } from '../../src/ledger/contract.ts';
-import { credit, freeze, refund } from '../../src/ledger/ledger.ts';
-import { changeLimitTx } from '../../src/ledger/transactions/account.ts';
+import { credit, refund } from '../../src/ledger/ledger.ts';
+import { changeLimitTx, freezeTx } from '../../src/ledger/transactions/account.ts';
 import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
 import { records } from './records.ts';
 import type { Simulation } from './simulation.ts';
@@ -43,11 +43,11 @@ export async function operate(world: Simulation, done: Operations): Promise<void
       });
     }
   } else if (dice < 0.065) {
-    await freeze(world.database, account, true);
-    world.time.after(
-      world.random() * 5_000,
-      async () => void (await freeze(world.database, account, false)),
-    );
+    const freeze = async (frozen: boolean): Promise<void> => {
+      await world.database.transact(() => freezeTx({ account, frozen }));
+    };
+    await freeze(true);
+    world.time.after(world.random() * 5_000, () => freeze(false));
   } else if (dice < 0.07) {
     await world.database.transact(() =>
       changeLimitTx({ id: `key:${account}:total`, amount: world.nano(100_000_000n) }),

@@ -139,7 +139,10 @@ export function* payBackTx({
   if (amount > 0n) yield* refundTx({ id: `${id}/refund`, original: id, amount, at });
 }
 
-/** A frozen account lends nothing more, and its floats are called in. Credits still arrive. */
+/**
+ * A frozen account lends nothing more, and its floats are called in, within a second. Credits still
+ * arrive. False when there is no such account.
+ */
 export function* freezeTx({
   account,
   frozen,

@@ -181,7 +181,7 @@ function* insertCharges({
 }
 
 /** A loss is a transfer of its own, found by its request's id. */
-export const insertLoss = ({ id, amount, at }: ChargeLoss): Statement => ({
+const insertLoss = ({ id, amount, at }: ChargeLoss): Statement => ({
   sql: "INSERT INTO transfer (id, debit, credit, amount, code, ref, at) VALUES ($1, 'losses', 'vendors', $2, 'excess', $3, $4)",
   params: [`${id}/excess`, amount, id, at],
 });
@@ -200,7 +200,7 @@ export function recordInsert(records: RecordTable): string {
 
 /**
  * The claim changed no row. Updating the process row blocks a concurrent fence until the floats are
- * read, so no sweep can have begun by then.
+ * read, so no sweep can have begun by then. Accounts are locked in ascending order (R11).
  */
 function* earlierOutcome(input: BatchInput): Transaction<BatchReply> {
   const [row] = yield {
@@ -212,7 +212,8 @@ function* earlierOutcome(input: BatchInput): Transaction<BatchReply> {
   if (seq === input.seq) throw new DatabaseError('busy', 'the batch may be sent now');
   if (seq !== input.seq + 1n) return { outcome: 'behind' };
   const floats: FloatRow[] = [];
-  for (const { account } of [...input.spends, ...input.moves]) {
+  const accounts = new Set([...input.spends, ...input.moves].map(({ account }) => account));
+  for (const account of [...accounts].sort()) {
     const { granted, spent, ...facts } = yield* lockAccount(input.process, account);
     floats.push({ account, granted, spent, facts });
   }

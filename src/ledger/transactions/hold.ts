@@ -156,10 +156,7 @@ export function* openPayout({
     yield { sql: 'UPDATE account SET call_in=call_in+1 WHERE id=$1', params: [account] };
     return 'insufficient';
   }
-  yield {
-    sql: "INSERT INTO hold (id, account, amount, state, made_at) VALUES ($1, $2, $3, 'open', $4)",
-    params: [id, account, amount, at],
-  };
+  yield { sql: insertHold, params: [id, account, amount, at] };
   return 'open';
 }
 

@@ -61,8 +61,8 @@ export function* listCallIns({
 
 /**
  * Fences a process, but with `seq` only while its row still has that value (R4): a process that has
- * committed meanwhile is alive. Without `seq` it is fenced in any case: its own parent or the
- * process itself asks for that.
+ * committed meanwhile is alive. Without `seq` it is fenced in any case: the process itself asks for
+ * that.
  */
 export function* fenceProcess({
   id,
