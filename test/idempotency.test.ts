@@ -263,6 +263,32 @@ forEachDatabase((name, _openFresh, fresh) => {
     await running.expectBooks();
   });
 
+  test('a charge whose refund fails is refunded with the next try', async () => {
+    const { running } = await start();
+    const { database } = running.gateway;
+    await (await ask(running, 'k')).text();
+    const after = await running.balance();
+    await database.query('UPDATE answer SET lease_until=1, content_type=NULL, body=NULL');
+    const [forbid, allow] =
+      name === 'postgres'
+        ? [
+            "ALTER TABLE transfer ADD CONSTRAINT no_refund CHECK (code <> 'refund')",
+            'ALTER TABLE transfer DROP CONSTRAINT no_refund',
+          ]
+        : [
+            "CREATE TRIGGER no_refund BEFORE INSERT ON transfer WHEN NEW.code = 'refund' BEGIN SELECT RAISE(ABORT, 'no'); END",
+            'DROP TRIGGER no_refund',
+          ];
+    await database.query(forbid);
+    expect((await ask(running, 'k')).status).toBeGreaterThanOrEqual(500);
+    await database.query(allow);
+    await database.query('UPDATE answer SET lease_until=1');
+    expect((await ask(running, 'k')).status).toBe(200);
+    expect(await running.balance()).toBe(after);
+    expect((await database.query("SELECT id FROM transfer WHERE code='refund'")).length).toBe(1);
+    await running.expectBooks();
+  });
+
   test('a process that only seemed dead pays its own charge back', async () => {
     const { vendor, running } = await start();
     const { database } = running.gateway;

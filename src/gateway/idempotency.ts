@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { payBack } from '../ledger/ledger.ts';
+import { payBackTx } from '../ledger/transactions/account.ts';
 import {
   type IdempotencyStore,
   type StoredAnswer,
@@ -48,15 +49,14 @@ export class IdempotentRequests {
 
   /**
    * Claims the key for a request. Throws a `DatabaseError`. When an earlier request died while it
-   * held the key, it is unknown how far it came. What it was charged is paid back before the next
-   * try, which needs the money, and again after it, because a process that only seemed dead may
-   * have charged meanwhile.
+   * held the key, it is unknown how far it came. What it was charged is paid back with the claim,
+   * since the next try needs the money and nothing else remembers the earlier request, and again
+   * after it, because a process that only seemed dead may have charged meanwhile.
    */
   async enter(submission: IdempotentRequest): Promise<ClaimedKey> {
-    const claim = await this.#store.claim(submission);
+    const claim = await this.#store.claim(submission, payBackTx);
     if (claim.kind !== 'mine') return claim;
     const { orphan } = claim;
-    if (orphan !== undefined) await this.#payBack(orphan);
     return {
       kind: 'mine',
       submission: {

@@ -29,13 +29,20 @@ export type IdempotencyClaim =
   | { readonly kind: 'other' }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer };
 
+/** Pays back what a request was charged, if it was. */
+export type PayBack = (request: { readonly id: string; readonly at: number }) => Transaction<void>;
+
 /**
  * The running idempotent requests, and the answers of finished ones, for a day and on every node.
  */
 export interface IdempotencyStore {
   /** Whether this key has been used. */
   has(submission: IdempotentRequest): Promise<boolean>;
-  claim(submission: IdempotentRequest): Promise<IdempotencyClaim>;
+  /**
+   * `payBack` is part of the claim's transaction, and gets the id of an orphan: the next claim finds
+   * this request in its place.
+   */
+  claim(submission: IdempotentRequest, payBack: PayBack): Promise<IdempotencyClaim>;
   /** The holder of a claim renews it regularly. */
   renew(submission: IdempotentRequest): Promise<void>;
   /** False when another request has taken the key over. */
@@ -64,7 +71,14 @@ export function openIdempotencyStore(database: Database, clock: Clock): Idempote
         ).length > 0
       );
     },
-    claim: (submission) => database.transact(() => claim(submission, clock.now())),
+    claim: (submission, payBack) =>
+      database.transact(function* () {
+        const now = clock.now();
+        const claimed = yield* claim(submission, now);
+        if (claimed.kind === 'mine' && claimed.orphan !== undefined)
+          yield* payBack({ id: claimed.orphan, at: now });
+        return claimed;
+      }),
     async renew({ account, key, id }) {
       await database.query(
         'UPDATE answer SET lease_until=$4 WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL',
