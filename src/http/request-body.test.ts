@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { listening } from '../../test/support/raw-client.ts';
 import { BodyBudget, AccountQueue, readBody } from './request-body.ts';
 
 test('a body that nobody read before is whole, or its client has left', async () => {
@@ -14,15 +15,7 @@ test('a body that nobody read before is whole, or its client has left', async ()
     if (request.url === '/leaves') request.once('close', () => setImmediate(read));
     else setTimeout(read, 50);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listening(server);
   for (const [path, sent, result] of [
     ['/stays', 'hello', 'hello'],
     ['/leaves', 'he', 'left'],
