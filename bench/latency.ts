@@ -19,6 +19,9 @@ export const connections = 50;
  * intervals, not all at once.
  */
 const pacedStreams = 100;
+/** A run has at least so many seconds of streams: of two hundred, the worst two decide the p99. */
+const streamSecondsMin = 8;
+export const streamSecondsOf = (seconds: number): number => Math.max(seconds, streamSecondsMin);
 /**
  * Seconds of the same load before counting: new connections, to the gateway and behind it, are not
  * part of a request's latency.
@@ -120,18 +123,24 @@ export function streamsRun(bench: Bench, target: Target, placing: Placing): Prom
     connections: 2 * pacedStreams,
     rate: pacedStreams,
     core: coreOf[placing],
+    seconds: streamSecondsOf(bench.seconds),
   });
 }
 
 function pacedRun(
   bench: Bench,
   target: Target,
-  load: { readonly connections: number; readonly rate: number; readonly core: Core },
+  load: {
+    readonly connections: number;
+    readonly rate: number;
+    readonly core: Core;
+    readonly seconds?: number;
+  },
 ): Promise<Paced> {
   if (bench.vendors.pace === undefined) throw new Error('paced load needs Go');
   return pace(bench.folder, bench.vendors.pace, target, {
-    ...load,
     seconds: bench.seconds,
+    ...load,
     warm: warmSeconds,
   });
 }

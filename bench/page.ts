@@ -1,6 +1,7 @@
 import type { End } from './closing.ts';
 import { doingsTable, goPeers } from './doings.ts';
 import { type Figures, rates } from './figures.ts';
+import { streamSecondsOf } from './latency.ts';
 import type { Percentiles } from './load.ts';
 import { openStreams } from './measure.ts';
 import { publishedTable } from './published.ts';
@@ -80,6 +81,7 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
 - A chat request has 1.5 KB, its answer 1 KB. CPU is the user and system time of all threads of the process, divided by answers or chunks.
 - Latencies come from requests at fixed instants (no coordinated omission), ${rateList} a second of every gateway alike, minus what the same client waits for the vendor alone.
   The client tells how late it was itself. Each paced run begins with a second of the same load that is not counted: it opens the connections, in front of the gateway and behind it.
+  Where streams come at fixed instants, they do so for ${streamSecondsOf(Number(seconds))} s.
 - Before it is measured, each gateway streams for ten seconds in each format with all that the machine has, and then answers small chats until three slices of two seconds are within 5 % of each other (or for 30 s): a young process is slow, since V8 still compiles on the same processor.
 - Latencies are taken twice, of everyone alike. *One core*: the gateway with all of its threads on the first core, load and vendors on the others, as for processor time; there the main thread waits while the thread that
   commits, or the collector, has its time slice. *Not pinned*: as an operator runs it, every thread where the kernel puts it, load and vendors on the same cores. The targets are of the second; open streams are measured so, too.

@@ -55,8 +55,11 @@ interface FloatMove {
  */
 const gatherFrom = 8;
 const gatherShare = 1.25;
-/** The thread's busy share of the time from which on a commit saved is worth a short wait. */
-const busyFrom = 0.7;
+/**
+ * The thread's busy share of the time from which on a commit saved is worth a short wait. Where
+ * vendors take their time, most running requests do not end soon, and the wait is never cut short.
+ */
+const busyFrom = 0.9;
 
 /** The pipeline's calls into the till. */
 export interface PipelineEvents {
