@@ -115,6 +115,9 @@ async function consoleOn(database: Database, { to }: History) {
     },
     bundled: async () => bundled,
     ...{ listFees: () => ({}), proofs: {}, attention: [] },
+    onError(error) {
+      throw error;
+    },
   });
   const rows = [...users, ...operators, ...userTabRoutes(database, users)];
   // Its minutes pass at once: a person does not ask as often as this measurement.

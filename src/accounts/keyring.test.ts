@@ -19,13 +19,14 @@ import {
 import { accountsMigrations } from './migrations.ts';
 import type { Principal } from './principal.ts';
 import { createUser, setUserState } from './users.ts';
+import { unexpected } from '../../test/support/unexpected.ts';
 
 const migrations = [...changesMigrations, ...accountsMigrations];
 const within = { timeout: 1_000, interval: 10 };
 
 function keyringOf(db: Database, clock: Clock = systemClock, heldMax?: number): LiveKeyring {
-  const keyring = openKeyring(db, clock, heldMax);
-  const watch = watchChanges(db, { [keysTopic]: () => keyring.refresh() });
+  const keyring = openKeyring(db, clock, unexpected, heldMax);
+  const watch = watchChanges(db, { [keysTopic]: () => keyring.refresh() }, unexpected);
   onTestFinished(async () => {
     await watch.stop();
     await keyring.close();
@@ -78,7 +79,7 @@ forEachDatabase((_, openFresh, fresh) => {
   test('a wrong key is asked once and then unknown for a moment; what cannot be a key is never asked', async () => {
     const db = await openFresh({ migrations });
     let now = 0;
-    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now });
+    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now }, unexpected);
     const wrong = `sk-${'a'.repeat(48)}`;
     expect(keyring.known('sk-short')).toBe('unknown');
     expect(keyring.known(wrong)).toBeUndefined();
@@ -120,7 +121,7 @@ forEachDatabase((_, openFresh, fresh) => {
 
   test('an answer older than a change is not remembered', async () => {
     const db = await openFresh({ migrations });
-    const keyring = openKeyring(db, systemClock);
+    const keyring = openKeyring(db, systemClock, unexpected);
     const { secret, key } = await makeKey(db);
     await keyring.refresh();
     const lookup = keyring.lookUp(secret);
@@ -134,7 +135,7 @@ forEachDatabase((_, openFresh, fresh) => {
   test('a key ends in the millisecond in which it expires', async () => {
     const db = await openFresh({ migrations });
     let now = 500;
-    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now });
+    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now }, unexpected);
     const { secret } = await makeKey(db, { expiresAt: 1_000 });
     expect(await ask(keyring, secret)).toMatchObject({ expiresAt: 1_000 });
     now = 999;
@@ -147,7 +148,7 @@ forEachDatabase((_, openFresh, fresh) => {
   test('memory is bounded: the key used longest ago is forgotten first', async () => {
     const db = await openFresh({ migrations });
     let now = 0;
-    const keyring = openKeyring(db, { now: () => ++now, monotonicMs: () => now }, 3);
+    const keyring = openKeyring(db, { now: () => ++now, monotonicMs: () => now }, unexpected, 3);
     const [a, b, c, d] = await Promise.all([makeKey(db), makeKey(db), makeKey(db), makeKey(db)]);
     for (const { secret } of [a, b, c]) await keyring.lookUp(secret);
     keyring.known(a.secret);
@@ -160,7 +161,7 @@ forEachDatabase((_, openFresh, fresh) => {
   test('the time of the last use is written down', async () => {
     const db = await openFresh({ migrations });
     let now = 1_000;
-    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now });
+    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now }, unexpected);
     const [used, idle] = [await makeKey(db), await makeKey(db)];
     await keyring.lookUp(used.secret);
     now = 1_500;
@@ -182,7 +183,7 @@ forEachDatabase((_, openFresh, fresh) => {
   test('the last use of a rotated key is the later one of its two secrets', async () => {
     const db = await openFresh({ migrations });
     let now = 1_000;
-    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now });
+    const keyring = openKeyring(db, { now: () => now, monotonicMs: () => now }, unexpected);
     const [newLast, oldLast] = [await makeKey(db), await makeKey(db)];
     const replaced = async ({ key, secret }: typeof newLast) => {
       const rotated = await db.transact(() => rotateKey(key, '1h', now));
@@ -238,7 +239,7 @@ onSqlite((_, openFresh) => {
       for (const [i, secret] of secrets.entries())
         yield { sql, params: [`key_${i}`, user.id, hashOf(secret)] };
     });
-    const keyring = openKeyring(db, systemClock);
+    const keyring = openKeyring(db, systemClock, unexpected);
     const perKeyUs = (): number => {
       const start = process.cpuUsage();
       for (let i = 0; i < 20_000; i++) keyring.known(secrets[i % 100] ?? '');

@@ -4,6 +4,7 @@ import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
 import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
+import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import {
   type KeyTerms,
   termColumns,
@@ -290,7 +291,7 @@ class DatabaseKeyring implements LiveKeyring {
   /** By hash: until when (steady clock) no lookup is needed. */
   readonly #unknown = new Map<string, number>();
   readonly #pending = new Map<string, Promise<Principal | 'unknown' | 'unavailable'>>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #recording: Repeated;
   #seenVersion: bigint | undefined;
   /**
    * Counts refreshes: a lookup that began before a refresh may return what the refresh has dropped.
@@ -298,12 +299,12 @@ class DatabaseKeyring implements LiveKeyring {
   #refreshes = 0;
   #useRecordedAt = 0;
 
-  constructor(database: Database, clock: Clock, heldMax: number) {
+  constructor(database: Database, clock: Clock, onError: OnError, heldMax: number) {
     this.#database = database;
     this.#clock = clock;
     this.#heldMax = heldMax;
-    this.#timer = setInterval(() => void this.recordUse().catch(() => undefined), recordUseEveryMs);
-    this.#timer.unref();
+    const rhythm = { firstMs: recordUseEveryMs, everyMs: recordUseEveryMs };
+    this.#recording = repeat(() => this.recordUse(), rhythm, onError);
   }
 
   known(secret: string): Principal | 'unknown' | undefined {
@@ -359,7 +360,7 @@ class DatabaseKeyring implements LiveKeyring {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#recording.stop();
     await this.recordUse().catch(() => undefined);
   }
 
@@ -427,7 +428,8 @@ function unlessExpired(principal: Principal, now: number): Principal | 'unknown'
 export function openKeyring(
   database: Database,
   clock: Clock,
+  onError: OnError,
   heldMax: number = keysHeldMax,
 ): LiveKeyring {
-  return new DatabaseKeyring(database, clock, heldMax);
+  return new DatabaseKeyring(database, clock, onError, heldMax);
 }

@@ -25,7 +25,7 @@ import { type TaskLimits, taskLimits, type TaskParts } from '../gateway/tasks/pa
 import { TaskChannels } from '../gateway/tasks/task-channels.ts';
 import { Tasks } from '../gateway/tasks/tasks.ts';
 import { postControl } from '../http/control-call.ts';
-import { observeRequests, observeTasks } from './observers.ts';
+import { observeBackgroundWork, observeRequests, observeTasks } from './observers.ts';
 import { type DatabaseOptions, openDatabase, undoOnFailure } from './database.ts';
 import { type LimitOptions, openLimits } from './limits.ts';
 import { type MetricsCounters, registerMetrics } from './metrics.ts';
@@ -51,6 +51,7 @@ import { Health } from '../routing/candidates.ts';
 import { HedgeBudget } from '../routing/hedge-budget.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import { watchChanges } from '../storage/changes.ts';
+import type { OnError } from '../storage/repeat.ts';
 import type { SharedLimiter } from '../limits/limiter.ts';
 import type { Database } from '../storage/database.ts';
 import { type BlobPlace, openBlobs } from '../storage/open-blobs.ts';
@@ -129,7 +130,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     options.configuration &&
     (await recordConfiguration(database, options.configuration, sealer, systemClock));
   const counters = openCounters(options);
-  const recorder = new RequestRecorder(database, systemClock, options.requestLog);
+  const onError = observeBackgroundWork(log);
+  const recorder = new RequestRecorder(database, systemClock, onError, options.requestLog);
   const ground: Foundation = { log, database, sealer, counters, recorder, traces: options.traces };
   const opened = await openModules(ground, options);
   const { parts, responseStore, idempotentRequests, uploads, changes, limits, blobs } = opened;
@@ -141,8 +143,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     parts,
     [responseStore, idempotentRequests, signatures, uploads, files, tasks],
     openNotifications(database, log, options),
+    onError,
   );
-  const reporter = new Reporter({ ...parts, database, counts: counters.counts });
+  const reporter = new Reporter({ ...parts, database, counts: counters.counts, onError });
   const modules = { parts, responseStore, idempotentRequests, tasks, uploads };
   const { server, drain, ready, payments, pages } = openServers(ground, modules, options);
   registerMetrics(counters, {
@@ -192,7 +195,8 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
     now: () => systemClock.now(),
     post: postControl,
   });
-  const keyring = openKeyring(database, systemClock);
+  const onError = observeBackgroundWork(log);
+  const keyring = openKeyring(database, systemClock, onError);
   const blobs = await openBlobs(options.media, systemClock);
   const { files, uploads } = openFileStore(database, blobs, sealer, options);
   const memories = openMemories(database, sealer);
@@ -203,6 +207,7 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
     keyring,
     openChannels,
     listFees(options.configuration?.usdRatePpm),
+    onError,
   );
   const limits = await openLimits({ ...options, limiter: options.workers?.limiter }, log);
   const parts = {
@@ -249,18 +254,20 @@ async function openCatalog(
   keyring: LiveKeyring,
   openChannels: OpenChannels,
   fees: ListFees,
+  onError: OnError,
 ) {
   const read = async (): Promise<Snapshot> =>
     buildSnapshot(await loadCatalog(database, sealer), serves, fees);
   const current = currentSnapshot(await read());
-  const changes = watchChanges(database, {
+  const handlers = {
     [keysTopic]: () => keyring.refresh(),
     [catalogTopic]: async () => {
       const snapshot = await read();
       current.replace(snapshot);
       openChannels.keepOnly(snapshot);
     },
-  });
+  };
+  const changes = watchChanges(database, handlers, onError);
   return { catalog: current.get, changes };
 }
 

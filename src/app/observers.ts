@@ -3,6 +3,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import type { ChannelCounts } from '../gateway/reports/counts.ts';
 import type { TaskParts } from '../gateway/tasks/parts.ts';
 import type { RequestRecorder } from '../request-log/recorder.ts';
+import type { OnError } from '../storage/repeat.ts';
 import type { Log } from '../telemetry/log.ts';
 import { recordRequests } from '../telemetry/request-metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
@@ -16,6 +17,11 @@ export interface Observation {
   /** Undefined: requests are not traced. */
   readonly traces: Traces | undefined;
 }
+
+export const observeBackgroundWork =
+  (log: Log): OnError =>
+  (error) =>
+    log.error('background work failed', error);
 
 /** What is logged, counted and recorded for every request and every attempt. */
 export function observeRequests({

@@ -4,11 +4,12 @@ import { keepPricesInForce } from '../catalog/price-versions.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { forgetWindows } from '../ledger/limit-windows.ts';
 import { keepLedgerChecked } from '../ledger/nightly-check.ts';
-import { expireHourly } from '../memory/expiry.ts';
+import { expireHourly, type Expiring } from '../memory/expiry.ts';
 import { Notifications } from '../notifications/notifications.ts';
 import type { NotificationSettings } from '../notifications/settings.ts';
 import { keepRequestLogBounded } from '../request-log/retention.ts';
 import type { Database } from '../storage/database.ts';
+import type { OnError } from '../storage/repeat.ts';
 import type { Log } from '../telemetry/log.ts';
 import { keepPartitions } from '../usage/partitions.ts';
 import { keepRolledUp } from '../usage/rollup.ts';
@@ -18,18 +19,19 @@ import { proofs } from './schema.ts';
 export async function startUpkeep(
   database: Database,
   { limits }: Pick<GatewayParts, 'limits'>,
-  memories: Parameters<typeof expireHourly>[0],
+  memories: readonly Expiring[],
   notifications: readonly Notifications[],
+  onError: OnError,
 ): Promise<readonly (() => void | Promise<void>)[]> {
   const windows = { expire: () => forgetWindows(database, systemClock.now()) };
   const signIns = { expire: () => expireSignIns(database, systemClock) };
   const kept = [
-    expireHourly([...memories, windows, signIns]),
-    await keepPartitions(database, systemClock),
-    keepRolledUp(database, systemClock),
-    keepPricesInForce(database, systemClock),
-    keepRequestLogBounded(database, systemClock),
-    keepLedgerChecked(database, systemClock, proofs, limits.utcOffsetMinutes),
+    ...[...memories, windows, signIns].map((memory) => expireHourly(memory, onError)),
+    await keepPartitions(database, systemClock, onError),
+    keepRolledUp(database, systemClock, onError),
+    keepPricesInForce(database, systemClock, onError),
+    keepRequestLogBounded(database, systemClock, onError),
+    keepLedgerChecked(database, systemClock, proofs, limits.utcOffsetMinutes, onError),
   ];
   for (const each of notifications) each.start();
   return [...kept.map(({ stop }) => stop), ...notifications.map((each) => () => each.close())];

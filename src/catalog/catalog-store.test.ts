@@ -15,6 +15,7 @@ import { publishPrice } from './price-versions.ts';
 import { groupNames, loadCatalog, recordConfiguration } from './catalog-store.ts';
 import type { Snapshot } from './snapshot.ts';
 import { catalogTopic } from './editing.ts';
+import { unexpected } from '../../test/support/unexpected.ts';
 
 const migrations = [...changesMigrations, ...catalogMigrations];
 const sealer = openSealer(Buffer.alloc(32, 7));
@@ -173,11 +174,15 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations });
     await recordConfiguration(db, await configuration(), sealer, clock);
     let snapshot: Snapshot = buildSnapshot(await loadCatalog(db, sealer), () => true);
-    const watch = watchChanges(db, {
-      [catalogTopic]: async () => {
-        snapshot = buildSnapshot(await loadCatalog(db, sealer), () => true);
+    const watch = watchChanges(
+      db,
+      {
+        [catalogTopic]: async () => {
+          snapshot = buildSnapshot(await loadCatalog(db, sealer), () => true);
+        },
       },
-    });
+      unexpected,
+    );
     onTestFinished(() => watch.stop());
     const price = () => {
       const offer = snapshot.offer('default', 'm/1');

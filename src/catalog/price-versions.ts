@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../base/clock.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
+import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import type { Price } from './price.ts';
 import { parsePrice, priceText } from './price-json.ts';
 import { catalogTopic } from './editing.ts';
@@ -91,12 +92,10 @@ export async function bringPricesInForce(database: Database, now: number): Promi
   });
 }
 
-/** Looks for prices whose time has come, every second. After a failure the next run tries again. */
-export function keepPricesInForce(database: Database, clock: Clock): { stop(): void } {
-  const keep = () => bringPricesInForce(database, clock.now()).catch(() => undefined);
-  const timer = setInterval(() => void keep(), lookEveryMs).unref();
-  void keep();
-  return { stop: () => clearInterval(timer) };
+/** Looks for prices whose time has come, every second. */
+export function keepPricesInForce(database: Database, clock: Clock, onError: OnError): Repeated {
+  const keep = () => bringPricesInForce(database, clock.now());
+  return repeat(keep, { everyMs: lookEveryMs }, onError);
 }
 
 /** All versions of a model's price, the latest first. */

@@ -3,6 +3,7 @@ import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Migration } from '../storage/database.ts';
+import { type OnError, unlessAway } from '../storage/repeat.ts';
 import {
   integerColumn,
   integerColumnOrZero,
@@ -235,6 +236,7 @@ export async function startCheck(
   database: Database,
   clock: Clock,
   others: Readonly<Record<string, string>>,
+  onError: OnError,
 ): Promise<string> {
   const id = newCheckId(clock);
   const running = await database.transact(function* (): Transaction<string> {
@@ -242,7 +244,7 @@ export async function startCheck(
     if (other === undefined) yield* begin(id, clock.now(), false);
     return other ?? id;
   });
-  if (running === id) void run(database, clock, others, id);
+  if (running === id) void run(database, clock, others, id, onError);
   return running;
 }
 
@@ -255,6 +257,7 @@ export async function startNightlyCheck(
   clock: Clock,
   others: Readonly<Record<string, string>>,
   night: number,
+  onError: OnError,
 ): Promise<string | undefined> {
   if (await database.snapshot(() => isNightProved(night))) return undefined;
   const id = newCheckId(clock);
@@ -264,7 +267,7 @@ export async function startNightlyCheck(
     yield* begin(id, clock.now(), true);
     return true;
   });
-  if (begun) void run(database, clock, others, id);
+  if (begun) void run(database, clock, others, id, onError);
   return begun ? id : undefined;
 }
 
@@ -305,6 +308,7 @@ async function run(
   clock: Clock,
   others: Readonly<Record<string, string>>,
   id: string,
+  onError: OnError,
 ): Promise<void> {
   const begun = clock.monotonicMs();
   let rules: readonly RuleResult[] = [];
@@ -315,7 +319,7 @@ async function run(
       .then(() =>
         database.query('UPDATE ledger_check SET seen_at=$1, rules=$2 WHERE id=$3', values),
       )
-      .catch(() => undefined);
+      .catch(unlessAway(onError));
   };
   const alive = setInterval(write, aliveEveryMs).unref();
   try {
@@ -339,8 +343,9 @@ async function run(
         id,
       ],
     );
-  } catch {
-    // The database does not answer: the proof counts as lost, because its `seen_at` stops moving.
+  } catch (error) {
+    // The proof counts as lost, because its `seen_at` stops moving.
+    unlessAway(onError)(error);
   } finally {
     clearInterval(alive);
   }

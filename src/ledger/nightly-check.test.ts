@@ -3,6 +3,7 @@ import { forEachDatabase } from '../../test/databases.ts';
 import { migrations } from '../app/schema.ts';
 import { checkRun, checkRuns, startCheck, startNightlyCheck } from './check.ts';
 import { lastNight } from './nightly-check.ts';
+import { unexpected } from '../../test/support/unexpected.ts';
 
 const hourMs = 3_600_000;
 /** 2026-11-21 05:00 in Shanghai. */
@@ -19,10 +20,11 @@ forEachDatabase((_name, openFresh) => {
   test('each night has one proof, whichever node begins it', async () => {
     const database = await openFresh({ migrations });
     const clock = { time: early, now: () => clock.time, monotonicMs: () => 0 };
-    const look = () => startNightlyCheck(database, clock, {}, lastNight(clock.time, 480));
+    const look = () =>
+      startNightlyCheck(database, clock, {}, lastNight(clock.time, 480), unexpected);
     const ended = (id: string) =>
       expect.poll(async () => (await checkRun(database, id, clock.time))?.ok).toBe(true);
-    await ended(await startCheck(database, clock, {}));
+    await ended(await startCheck(database, clock, {}, unexpected));
     clock.time += 1_000;
     const begun = (await Promise.all([look(), look(), look()])).filter((id) => id !== undefined);
     expect(begun).toHaveLength(1);
@@ -41,7 +43,8 @@ forEachDatabase((_name, openFresh) => {
   test('a proof that is lost is begun again, three times a night at most', async () => {
     const database = await openFresh({ migrations });
     const clock = { time: early, now: () => clock.time, monotonicMs: () => 0 };
-    const look = () => startNightlyCheck(database, clock, {}, lastNight(clock.time, 480));
+    const look = () =>
+      startNightlyCheck(database, clock, {}, lastNight(clock.time, 480), unexpected);
     const tries: boolean[] = [];
     for (let i = 0; i < 4; i++) {
       const id = await look();
@@ -54,5 +57,19 @@ forEachDatabase((_name, openFresh) => {
       clock.time += 600_000;
     }
     expect(tries).toEqual([true, true, true, false]);
+  });
+
+  test('a proof with a query that fails is lost, and its error is reported', async () => {
+    const database = await openFresh({ migrations });
+    const clock = { time: early, now: () => clock.time, monotonicMs: () => 0 };
+    const errors: string[] = [];
+    const onError = (error: unknown) => void errors.push(String(error));
+    const id = await startCheck(database, clock, { wrong: 'SELECT 1 FROM nowhere' }, onError);
+    await expect.poll(() => errors).toEqual([expect.stringContaining('nowhere')]);
+    clock.time += 60_000;
+    expect(await checkRun(database, id, clock.time)).toMatchObject({
+      ok: undefined,
+      running: false,
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { dayMs, dayOf } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
+import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { startNightlyCheck } from './check.ts';
 
 /** Four in the morning, by the offset by which limits count days. */
@@ -15,18 +16,18 @@ export function lastNight(now: number, utcOffsetMinutes: number): number {
 
 /**
  * Proves the ledger once a night, on one of the nodes. A node that was down at that hour, and a new
- * installation, prove it within ten minutes. A failure is tried again at the next look.
+ * installation, prove it within ten minutes.
  */
 export function keepLedgerChecked(
   database: Database,
   clock: Clock,
   others: Readonly<Record<string, string>>,
   utcOffsetMinutes: number,
-): { stop(): void } {
-  const look = async (): Promise<void> => {
+  onError: OnError,
+): Repeated {
+  const look = () => {
     const night = lastNight(clock.now(), utcOffsetMinutes);
-    await startNightlyCheck(database, clock, others, night).catch(() => undefined);
+    return startNightlyCheck(database, clock, others, night, onError);
   };
-  const timer = setInterval(() => void look(), lookEveryMs).unref();
-  return { stop: () => clearInterval(timer) };
+  return repeat(look, { firstMs: lookEveryMs, everyMs: lookEveryMs }, onError);
 }

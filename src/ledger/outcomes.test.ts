@@ -8,10 +8,12 @@ import {
   never,
   yuan,
 } from '../../test/ledger/counter-hall.ts';
+import { migrations } from '../../test/ledger/records.ts';
 import type { Fate } from '../../test/ledger/simulated-network.ts';
 import { check } from './check.ts';
 import { balance } from './ledger.ts';
 import type { Charge } from './contract.ts';
+import { ledgerProcedures } from './procedures.ts';
 import type { BatchInput } from './transactions/batch.ts';
 
 forEachDatabase((_name, openFresh) => {
@@ -218,6 +220,18 @@ forEachDatabase((_name, openFresh) => {
     expect(till.stats).toMatchObject({ behind: 1, fenced: 0 });
     await room.pass(10_000);
     expect(await room.number('SELECT COUNT(*) FROM usage')).toBe(2n);
+    await isWhole(room);
+  });
+
+  test('call-ins that cannot be read, though the database is there, are reported once', async () => {
+    const { 'till.calls': _, ...procedures } = ledgerProcedures;
+    const room = new CounterHall(await openFresh({ migrations, procedures }), 1);
+    await room.account('A', 1);
+    const till = await room.till();
+    const first = granted(await room.until(till.reserve(askFor('A', 0.2), never)));
+    await room.pass(5_000);
+    expect(room.events.map(({ event }) => event)).toEqual(['look_failed']);
+    first.release();
     await isWhole(room);
   });
 

@@ -288,7 +288,9 @@ export type TillEvent =
     }
   | { readonly event: 'refused'; readonly id: string; readonly error: unknown }
   | { readonly event: 'stuck'; readonly account: string; readonly error: unknown }
-  | { readonly event: 'unknown_outcome'; readonly error: unknown };
+  | { readonly event: 'unknown_outcome'; readonly error: unknown }
+  /** Call-ins or other processes cannot be read, and not because the database is away. */
+  | { readonly event: 'look_failed'; readonly error: unknown };
 
 interface SilentProcess {
   readonly seq: bigint;

@@ -9,7 +9,7 @@ import {
 } from '../base/clock.ts';
 import { randomText, type Random, systemRandom } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
-import { type Database, DatabaseError } from '../storage/database.ts';
+import { type Database, DatabaseError, isAway } from '../storage/database.ts';
 import {
   BackgroundRetries,
   queueFence,
@@ -86,6 +86,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   #lastGoodMs = Number.NEGATIVE_INFINITY;
   #closed = false;
   #looking = false;
+  #lookFailed = false;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: TillOptions) {
@@ -132,7 +133,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
 
   async open(): Promise<void> {
     await this.#begin(true);
-    await this.#sweeper.look(this.#process).catch(() => undefined);
+    await this.#look(this.#clock.monotonicMs());
     this.#tick();
   }
 
@@ -438,9 +439,14 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
         this.#lookedMs = nowMs;
         await this.#sweeper.look(this.#process);
       }
+      this.#lookFailed = false;
     } catch (error) {
-      // The database does not answer; the batches notice it too, and they do what is needed.
+      // That the database does not answer is noticed by the batches, too, which do what is needed.
       this.#failed(error);
+      if (!isAway(error) && !this.#lookFailed) {
+        this.#lookFailed = true;
+        this.#log({ event: 'look_failed', error });
+      }
     }
     this.#looking = false;
   }

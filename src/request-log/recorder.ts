@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Refusal } from '../base/refusal.ts';
-import type { Database } from '../storage/database.ts';
+import { type Database, isAway } from '../storage/database.ts';
+import type { OnError } from '../storage/repeat.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import {
   type LoggedAttempt,
@@ -26,11 +27,13 @@ type Row = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
 
 /**
  * Collects requests that were refused, failed, or needed more than one attempt, and writes them in
- * batches. Recording never waits and never fails: what exceeds a limit is counted in `dropped`.
+ * batches. Recording never waits and never fails: what exceeds a limit, or what the database will
+ * never take, is counted in `dropped`.
  */
 export class RequestRecorder {
   readonly #database: Database;
   readonly #clock: Clock;
+  readonly #onError: OnError;
   readonly #limits: RequestLogLimits;
   /** The failed attempts of requests that are under way, by request id. */
   readonly #open = new Map<string, LoggedAttempt[]>();
@@ -46,13 +49,19 @@ export class RequestRecorder {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
-  constructor(database: Database, clock: Clock, limits: Partial<RequestLogLimits> = {}) {
+  constructor(
+    database: Database,
+    clock: Clock,
+    onError: OnError,
+    limits: Partial<RequestLogLimits> = {},
+  ) {
     this.#database = database;
     this.#clock = clock;
+    this.#onError = onError;
     this.#limits = { ...requestLogLimits, ...limits };
   }
 
-  /** Requests that were not recorded because a limit was reached. */
+  /** Requests that were not recorded: a limit was reached, or the database refused them. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -183,10 +192,14 @@ export class RequestRecorder {
       this.#batch = batch;
       try {
         await this.#database.transact(() => writeRequests(batch));
-      } catch {
-        // The database is away or slow, which other parts report.
-        this.#waiting.unshift(...batch);
-        return this.#schedule();
+      } catch (error) {
+        // A database that is away or slow is reported by others.
+        if (isAway(error)) {
+          this.#waiting.unshift(...batch);
+          return this.#schedule();
+        }
+        this.#dropped += batch.length;
+        this.#onError(error);
       } finally {
         this.#batch = [];
       }

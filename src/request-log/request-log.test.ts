@@ -8,6 +8,7 @@ import { codeOf, outcomesNamed, refusalText, requestLogLimits } from './entry.ts
 import { loggedRequest, loggedSince, requestLogPage, type RequestLogQuery } from './queries.ts';
 import { RequestRecorder, type RefusedRequest } from './recorder.ts';
 import { accountAllowance, boundRequestLog } from './retention.ts';
+import { unexpected } from '../../test/support/unexpected.ts';
 
 const noon = Date.UTC(2026, 10, 21, 12);
 const clock = { at: noon, now: () => clock.at, monotonicMs: () => 0 };
@@ -57,10 +58,10 @@ const pageOf = (database: Database, question: Partial<RequestLogQuery> = {}) =>
   database.snapshot(() => requestLogPage({ limit: 100, ...question }));
 
 forEachDatabase((_name, openFresh) => {
-  async function fresh(limits: ConstructorParameters<typeof RequestRecorder>[2] = {}) {
+  async function fresh(limits: ConstructorParameters<typeof RequestRecorder>[3] = {}) {
     clock.at = noon;
     const database = await openFresh({ migrations });
-    return { database, recorder: new RequestRecorder(database, clock, limits) };
+    return { database, recorder: new RequestRecorder(database, clock, unexpected, limits) };
   }
 
   test('a refusal is recorded with its code and without the values of its message', async () => {
@@ -183,7 +184,7 @@ forEachDatabase((_name, openFresh) => {
       transact: (script) =>
         away ? Promise.reject(new DatabaseError('busy', 'away')) : database.transact(script),
     };
-    const recorder = new RequestRecorder(flaky, clock, {
+    const recorder = new RequestRecorder(flaky, clock, unexpected, {
       waitingMax: 5,
       batchMax: 2,
       writeEveryMs: 20,
@@ -198,6 +199,27 @@ forEachDatabase((_name, openFresh) => {
     await recorder.close();
   });
 
+  test('rows that the database will never take are counted and reported, and do not block others', async () => {
+    const { database } = await fresh();
+    const refusing: Database = {
+      ...database,
+      transact: (script) => {
+        const refused = recorder.dropped === 0;
+        return refused
+          ? Promise.reject(new DatabaseError('constraint', 'never'))
+          : database.transact(script);
+      },
+    };
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => void errors.push(String(error));
+    const recorder = new RequestRecorder(refusing, clock, onError, { batchMax: 2 });
+    for (let n = 0; n < 5; n++) recorder.refused(refusedAt(noon, n), notFound());
+    await recorder.close();
+    expect(recorder.dropped).toBe(2);
+    expect(errors).toEqual(['Error: never']);
+    expect(await pageOf(database)).toHaveLength(3);
+  });
+
   test('while the database is away one account fills what waits, and loses its own rows to others', async () => {
     const { database } = await fresh();
     let away = true;
@@ -207,7 +229,7 @@ forEachDatabase((_name, openFresh) => {
         away ? Promise.reject(new DatabaseError('busy', 'away')) : database.transact(script),
     };
     const limits = { waitingMax: 20, batchMax: 7, writeEveryMs: 5, accountPerMinuteMax: 1_000 };
-    const recorder = new RequestRecorder(flaky, clock, limits);
+    const recorder = new RequestRecorder(flaky, clock, unexpected, limits);
     for (let n = 0; n < 500; n++) {
       recorder.refused(refusedAt(noon, n, 'user_flood'), notFound());
       if (n % 50 === 49) recorder.refused(refusedAt(noon, 1_000 + n, 'user_small'), notFound());

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
+import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { type RequestLogLimits, requestLogLimits } from './entry.ts';
 import {
   forgetCutsBefore,
@@ -9,24 +10,16 @@ import {
 } from './queries.ts';
 
 const deletedAtOnceMax = 500;
-const everyMs = 600_000;
+const rhythm = { firstMs: 60_000, everyMs: 600_000 };
 
-/** Applies the limits of the log now and every ten minutes. */
+/** Applies the limits of the log, a minute from now and then every ten minutes. */
 export function keepRequestLogBounded(
   database: Database,
   clock: Clock,
+  onError: OnError,
   limits: RequestLogLimits = requestLogLimits,
-): { stop(): void } {
-  // The database may be away; the next time tries again.
-  const keep = (): void => void boundRequestLog(database, clock, limits).catch(() => undefined);
-  const first = setTimeout(keep, 60_000).unref();
-  const others = setInterval(keep, everyMs).unref();
-  return {
-    stop() {
-      clearTimeout(first);
-      clearInterval(others);
-    },
-  };
+): Repeated {
+  return repeat(() => boundRequestLog(database, clock, limits), rhythm, onError);
 }
 
 /**

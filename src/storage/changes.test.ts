@@ -5,11 +5,17 @@ import { relayTo } from '../../test/relay.ts';
 import { bump, changesMigrations, watchChanges } from './changes.ts';
 import type { Database, Transaction } from './database.ts';
 import { migrate } from './migrate.ts';
+import type { OnError } from './repeat.ts';
+import { unexpected } from '../../test/support/unexpected.ts';
 
 const within = { timeout: 1_000, interval: 20 };
 
-function watch(db: Database, handlers: Record<string, () => void>): void {
-  const watching = watchChanges(db, handlers);
+function watch(
+  db: Database,
+  handlers: Record<string, () => void>,
+  onError: OnError = unexpected,
+): void {
+  const watching = watchChanges(db, handlers, onError);
   onTestFinished(() => watching.stop());
 }
 
@@ -37,19 +43,20 @@ forEachDatabase((name, _, fresh) => {
     expect(heard).toEqual({ keys: 2, catalog: 1 });
   });
 
-  test('a handler that fails is asked again', async () => {
+  test('a handler that fails is asked again, and its error is reported once', async () => {
     const { open } = await fresh();
     const db = await open();
     await migrate(db, changesMigrations);
     let calls = 0;
-    watch(db, {
-      keys() {
-        if (++calls < 3) throw new Error('not yet');
-      },
-    });
+    const failing = (): void => {
+      if (++calls < 3) throw new Error('not yet');
+    };
+    const errors: unknown[] = [];
+    watch(db, { keys: failing }, (error) => void errors.push(error));
     await vi.waitFor(() => expect(calls).toBe(3), { timeout: 2_000 });
     await wait(400);
     expect(calls).toBe(3);
+    expect(errors).toEqual([new Error('not yet')]);
   });
 
   if (name === 'sqlite') return;

@@ -1,4 +1,5 @@
 import type { Database, Migration, Statement } from './database.ts';
+import { type OnError, repeat, type Repeated } from './repeat.ts';
 
 export const changesMigrations: readonly Migration[] = [
   {
@@ -41,11 +42,6 @@ export function lockVersion(topic: string): Statement {
   };
 }
 
-export interface ChangeWatch {
-  /** Ends the watch; resolves when no handler is running any more. */
-  stop(): Promise<void>;
-}
-
 /**
  * Calls the handler of every topic that changed, and each once at the start, so that what was
  * loaded before is not stale. After an error of a handler or of the database, the next look tries
@@ -54,7 +50,8 @@ export interface ChangeWatch {
 export function watchChanges(
   database: Database,
   handlers: Readonly<Record<string, () => void | Promise<void>>>,
-): ChangeWatch {
+  onError: OnError,
+): Repeated {
   const seen = new Map<string, unknown>();
   const look = async (): Promise<void> => {
     const rows = await database.query('SELECT topic, version FROM change');
@@ -66,22 +63,5 @@ export function watchChanges(
       seen.set(topic, version);
     }
   };
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let stopped = false;
-  const next = (): void => {
-    running = look()
-      .catch(() => undefined)
-      .then(() => {
-        if (!stopped) timer = setTimeout(next, lookEveryMs);
-      });
-  };
-  next();
-  return {
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  return repeat(look, { everyMs: lookEveryMs }, onError);
 }

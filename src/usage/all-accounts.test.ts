@@ -17,6 +17,7 @@ import {
   revenueByModel,
   soldByModel,
 } from './totals.ts';
+import { unexpected } from '../../test/support/unexpected.ts';
 
 const migrations = [...changesMigrations, ...accountsMigrations, ...usageMigrations];
 /** New York's clocks go back on the first of November. */
@@ -238,9 +239,9 @@ forEachDatabase((_name, openFresh) => {
     await compare(database, sales, until + hourMs);
     const end = start + days * dayMs;
     const clock = { now: () => end + settledAfterMs, monotonicMs: () => 0 };
-    const keeping = keepRolledUp(database, clock);
+    const keeping = keepRolledUp(database, clock, unexpected);
     await expect.poll(() => reached(database), { timeout: 20_000 }).toEqual([end, end]);
-    keeping.stop();
+    await keeping.stop();
     await compare(database, sales, end);
     expect(await catchUpAllAccounts(database)).toBeUndefined();
   });

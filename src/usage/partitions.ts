@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { monthOf } from '../base/calendar.ts';
 import type { Database, Transaction } from '../storage/database.ts';
+import { type OnError, repeat, type Repeated, unlessAway } from '../storage/repeat.ts';
 import { noTimeoutStatement } from '../storage/sql.ts';
 
 /**
@@ -39,11 +40,14 @@ export async function createPartitions(database: Database, clock: Clock): Promis
  * `createPartitions` now and every few hours. A failure, for instance a lock that is not free, is
  * tried again the next time: the default partition takes the records meanwhile.
  */
-export async function keepPartitions(database: Database, clock: Clock): Promise<{ stop(): void }> {
-  const keep = () => createPartitions(database, clock).catch(() => undefined);
-  await keep();
-  const timer = setInterval(() => void keep(), keepEveryMs).unref();
-  return { stop: () => clearInterval(timer) };
+export async function keepPartitions(
+  database: Database,
+  clock: Clock,
+  onError: OnError,
+): Promise<Repeated> {
+  const keep = () => createPartitions(database, clock);
+  await keep().catch(unlessAway(onError));
+  return repeat(keep, { firstMs: keepEveryMs, everyMs: keepEveryMs }, onError);
 }
 
 function* make(now: number): Transaction<void> {

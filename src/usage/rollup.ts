@@ -1,6 +1,7 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
+import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { jsonRows, noStatementTimeout } from '../storage/sql.ts';
 import {
   allAccountsTables,
@@ -327,35 +328,19 @@ const rollUpEveryMs = 60_000;
 const recheckAfterMs = [hourMs, 24 * hourMs];
 
 /**
- * Rolls up now and every minute, each time until it is up to date. A failure is tried again the
- * next time: until then figures are read from records.
+ * Rolls up now and every minute, each time until it is up to date. Until then figures are read from
+ * records.
  */
-export function keepRolledUp(database: Database, clock: Clock): { stop(): void } {
-  let busy = false;
-  let stopped = false;
-  const keep = async (): Promise<void> => {
-    if (busy) return;
-    busy = true;
-    try {
-      while (!stopped && (await catchUpAllAccounts(database)) !== undefined);
-      for (
-        let until = await rollUp(database, clock.now());
-        until !== undefined && !stopped;
-        until = await rollUp(database, clock.now())
-      )
-        if (until % hourMs === 0)
-          for (const after of recheckAfterMs) await recheckHour(database, until - hourMs - after);
-    } catch {
-      // The database does not answer, or another process is rolling up.
-    }
-    busy = false;
+export function keepRolledUp(database: Database, clock: Clock, onError: OnError): Repeated {
+  const keep = async (stopped: () => boolean): Promise<void> => {
+    while (!stopped() && (await catchUpAllAccounts(database)) !== undefined);
+    for (
+      let until = await rollUp(database, clock.now());
+      until !== undefined && !stopped();
+      until = await rollUp(database, clock.now())
+    )
+      if (until % hourMs === 0)
+        for (const after of recheckAfterMs) await recheckHour(database, until - hourMs - after);
   };
-  void keep();
-  const timer = setInterval(() => void keep(), rollUpEveryMs).unref();
-  return {
-    stop() {
-      stopped = true;
-      clearInterval(timer);
-    },
-  };
+  return repeat(keep, { everyMs: rollUpEveryMs }, onError);
 }

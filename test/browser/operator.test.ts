@@ -15,6 +15,7 @@ import {
 } from './chromium.ts';
 import { type LiveConsole, oneConsolePerFile, onePerFile, startLiveConsole } from './gateway.ts';
 import { startLivedIn } from './lived-in.ts';
+import { unexpected } from '../support/unexpected.ts';
 
 withChromium();
 
@@ -126,7 +127,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
             'INSERT INTO channel_count VALUES ($1, $2, $3, $4) ON CONFLICT (slot, channel, kind) DO UPDATE SET count = excluded.count',
             [hour - days * 86_400_000, channel, kind, count],
           );
-      const night = await startNightlyCheck(database, systemClock, proofs, 0);
+      const night = await startNightlyCheck(database, systemClock, proofs, 0, unexpected);
       await expect
         .poll(async () => (await checkRun(database, night ?? '', Date.now()))?.ok)
         .toBe(true);

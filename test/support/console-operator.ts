@@ -12,6 +12,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { openSealer } from '../../src/storage/seal.ts';
 import { type Browser, type ConsoleAnswer, newBrowser, startConsole } from './console.ts';
 import { configurationFrom } from './running.ts';
+import { unexpected } from './unexpected.ts';
 
 /** An operator at the operator routes, without a gateway. */
 export interface OperatorConsole {
@@ -46,6 +47,7 @@ export async function startOperatorConsole(
     listFees: listFees(),
     proofs: {},
     attention: [],
+    onError: unexpected,
     ...more,
   };
   const url = await startConsole(database, operatorRoutes(rooms), { clock });

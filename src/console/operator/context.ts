@@ -8,6 +8,7 @@ import type { ConfigProblem } from '../../catalog/problem.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { Database } from '../../storage/database.ts';
+import type { OnError } from '../../storage/repeat.ts';
 import type { Sealer } from '../../storage/seal.ts';
 import type { Attention } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
@@ -86,6 +87,8 @@ export interface OperatorContext {
   readonly listFees: ListFees;
   /** Queries by which other modules prove their part of the ledger, by rule (ledger/check.ts). */
   readonly proofs: Readonly<Record<string, string>>;
+  /** Gets the error of a proof that runs in the background. */
+  readonly onError: OnError;
   /** Sources of problems that need an operator's attention: unmatched payments, for instance. */
   readonly attention: readonly ((now: number) => Promise<readonly Attention[]>)[];
 }

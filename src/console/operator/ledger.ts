@@ -14,6 +14,7 @@ export function ledgerRoutes({
   database,
   clock,
   proofs,
+  onError,
 }: OperatorContext): readonly ConsoleRoute[] {
   const role = 'operator';
   return [
@@ -23,7 +24,7 @@ export function ledgerRoutes({
       role,
       perMinute: 12,
       async handle({ reply }) {
-        const id = await startCheck(database, clock, proofs);
+        const id = await startCheck(database, clock, proofs, onError);
         const stream = reply.events();
         const seen = new Map<string, string>();
         while (!stream.signal.aborted) {

@@ -13,6 +13,7 @@ import { balance } from '../../ledger/ledger.ts';
 import { migrations } from '../../app/schema.ts';
 import type { AuditEntry } from '../contract.ts';
 import { announcementsFor } from './announcements.ts';
+import { unexpected } from '../../../test/support/unexpected.ts';
 
 const yuan = 1_000_000_000n;
 
@@ -222,8 +223,8 @@ forEachDatabase((_name, openFresh) => {
     const run = async () =>
       eventsIn((await operator.ask('operator/ledger/check', { method: 'POST', body: {} })).text);
     const ids = await Promise.all([
-      startCheck(database, systemClock, {}),
-      startCheck(database, systemClock, {}),
+      startCheck(database, systemClock, {}, unexpected),
+      startCheck(database, systemClock, {}, unexpected),
     ]);
     expect(new Set(ids).size).toBe(1);
     await expect

@@ -7,6 +7,7 @@ import { check } from '../../ledger/check.ts';
 import { hourMs } from '../../usage/ranges.ts';
 import { rollUp } from '../../usage/rollup.ts';
 import type { Browser } from '../../../test/support/console.ts';
+import { unexpected } from '../../../test/support/unexpected.ts';
 
 const clock = { now: () => noon, monotonicMs: () => 0 };
 const yuan = 1_000_000_000n;
@@ -253,7 +254,7 @@ forEachDatabase((_name, openFresh) => {
         headers: { 'if-match': String(version) },
       });
     let now = noon;
-    const keyring = openKeyring(database, { now: () => now, monotonicMs: () => now });
+    const keyring = openKeyring(database, { now: () => now, monotonicMs: () => now }, unexpected);
     onTestFinished(() => keyring.close());
     const opens = async (secret: string) => {
       await keyring.refresh();
@@ -321,7 +322,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await browser.ask('keys')).json.items).toEqual([]);
     expect((await browser.ask(`keys/${key.id}`)).status).toBe(404);
     expect((await browser.ask('usage/req_1')).json).toMatchObject({ key_name: 'mine' });
-    const keyring = openKeyring(database, clock);
+    const keyring = openKeyring(database, clock, unexpected);
     onTestFinished(() => keyring.close());
     expect(await keyring.lookUp(secret)).toBe('unknown');
     const trail = await database.query("SELECT before FROM audit WHERE action='key.delete'");

@@ -3,6 +3,7 @@ import { randomText } from '../../base/random.ts';
 import { channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Health } from '../../routing/candidates.ts';
 import type { Database } from '../../storage/database.ts';
+import { type OnError, unlessAway } from '../../storage/repeat.ts';
 import type { OpenChannels } from '../channels/open-channels.ts';
 import type { PeriodicChecks } from '../periodic-checks.ts';
 import type { ChannelCounts } from './counts.ts';
@@ -30,6 +31,7 @@ export interface ReporterSources {
   readonly openChannels: OpenChannels;
   readonly watch: PeriodicChecks;
   readonly catalog: () => Snapshot;
+  readonly onError: OnError;
 }
 
 const everyMs = 2_000;
@@ -75,7 +77,7 @@ export class Reporter {
 
   /** Writes the current report and counts. What cannot be written goes into the next report. */
   async report(): Promise<void> {
-    const { database, clock, counts, watch } = this.#sources;
+    const { database, clock, counts, watch, onError } = this.#sources;
     const waiting = counts.take();
     const recent = counts.recent();
     const { channels, healthChanges } = this.#look();
@@ -98,9 +100,9 @@ export class Reporter {
       this.#channels = channels;
       this.#last = { text, at };
       await this.#forget(at);
-    } catch {
-      // The database is away; other parts of Tollgate report that.
+    } catch (error) {
       counts.putBack(waiting);
+      unlessAway(onError)(error);
     }
     this.#databaseMs = Math.round(clock.monotonicMs() - begun);
   }

@@ -16,6 +16,8 @@ import {
   countTotals,
 } from './report.ts';
 import { Reporter } from './reporter.ts';
+import type { OnError } from '../../storage/repeat.ts';
+import { unexpected } from '../../../test/support/unexpected.ts';
 
 const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
   ...{
@@ -45,6 +47,7 @@ const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
 function node(
   database: Parameters<typeof nodeReports>[0],
   clock: { at: number; now(): number; monotonicMs(): number },
+  onError: OnError = unexpected,
 ) {
   const requests = new RequestMetrics();
   const counts = new ChannelCounts(clock, requests);
@@ -82,6 +85,7 @@ function node(
     openChannels: openChannels,
     watch: new PeriodicChecks(),
     catalog: () => snapshot,
+    onError,
   });
   return { requests, counts, health, reporter };
 }
@@ -146,13 +150,15 @@ forEachDatabase((_, openFresh) => {
     expect(await nodeReports(db, clock)).toEqual([]);
   });
 
-  test('counts that could not be written are written later, and once', async () => {
+  test('counts that could not be written are written later, and once, and the failure is reported', async () => {
     const db = await openFresh({ migrations: reportsMigrations });
     const clock = clockAt(600_000);
-    const one = node(db, clock);
+    const errors: string[] = [];
+    const one = node(db, clock, (error) => void errors.push(String(error)));
     one.requests.finished(line());
     await db.query('ALTER TABLE node_report RENAME TO elsewhere');
     await one.reporter.report();
+    expect(errors).toEqual([expect.stringContaining('node_report')]);
     clock.at += 600_000;
     one.requests.finished(line());
     await db.query('ALTER TABLE elsewhere RENAME TO node_report');

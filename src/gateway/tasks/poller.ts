@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Fault, FaultKind } from '../../base/fault.ts';
 import type { StoredFile } from '../../media/files.ts';
 import type { Database } from '../../storage/database.ts';
+import { type OnError, unlessAway } from '../../storage/repeat.ts';
 import { pollLeaseMs, type TaskParts } from './parts.ts';
 import { type CopyFile, pollTask } from './poll.ts';
 import { claimTasks, dueTasks, renewClaim, type PollResult, writePollResults } from './queries.ts';
@@ -29,6 +30,7 @@ interface ChannelPolls {
 export class Poller {
   readonly #parts: TaskParts;
   readonly #standings: PollResults;
+  readonly #unlessAway: OnError;
   readonly #channels = new Map<string, ChannelPolls>();
   readonly #stop = new AbortController();
   #busy = 0;
@@ -39,7 +41,9 @@ export class Poller {
 
   constructor(parts: TaskParts) {
     this.#parts = parts;
-    this.#standings = new PollResults(parts.database, (error) => parts.trouble(undefined, error));
+    const trouble = (error: unknown): void => parts.trouble(undefined, error);
+    this.#standings = new PollResults(parts.database, trouble);
+    this.#unlessAway = unlessAway(trouble);
     // Every poll and every copy listens to this signal.
     setMaxListeners(0, this.#stop.signal);
   }
@@ -77,8 +81,9 @@ export class Poller {
       for (const [channel, polls] of this.#channels)
         if (polls.due === 0 && polls.busy === 0) this.#channels.delete(channel);
       await Promise.all(due.map(({ channel }) => this.#fill(channel)));
-    } catch {
+    } catch (error) {
       // Either nothing was claimed, or the claimed tasks are due again when their lease runs out.
+      this.#unlessAway(error);
     }
   }
 
@@ -137,7 +142,7 @@ export class Poller {
       if (this.#busy === 0) this.#idle?.();
       // Refills half of the capacity at a time, so that a claim is worth its statement.
       if (polls.due > 0 && polls.busy <= polls.most / 2)
-        void this.#fill(channel).catch(() => undefined);
+        void this.#fill(channel).catch(this.#unlessAway);
     }
   }
 
@@ -161,7 +166,7 @@ export class Poller {
     const renew = (): void => {
       const { database, clock, taskLimits, timers } = this.#parts;
       const leaseMs = pollLeaseMs(taskLimits);
-      renewed = renewClaim(database, task, clock.now() + leaseMs).catch(() => undefined);
+      renewed = renewClaim(database, task, clock.now() + leaseMs).catch(this.#unlessAway);
       renewing = timers.after(leaseMs / 3, renew);
     };
     renew();
