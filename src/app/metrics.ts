@@ -57,7 +57,7 @@ export function registerMetrics(
     metricFamily(
       'tollgate_request_log_dropped_total',
       'counter',
-      'Failed requests left out of the request log because a limit of it was reached',
+      'Failed requests left out of the request log: a limit of it was reached, or the database refused them',
       recorder.dropped,
     ),
     metricFamily('tollgate_open_streams', 'gauge', 'Streams that are open now', watch.open),

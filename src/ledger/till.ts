@@ -443,7 +443,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     } catch (error) {
       // That the database does not answer is noticed by the batches, too, which do what is needed.
       this.#failed(error);
-      if (!isAway(error) && !this.#lookFailed) {
+      if (!isAway(error) && !this.#lookFailed && !this.#closed) {
         this.#lookFailed = true;
         this.#log({ event: 'look_failed', error });
       }
