@@ -115,7 +115,7 @@ async function consoleOn(database: Database, { to }: History) {
     },
     bundled: async () => bundled,
     ...{ listFees: () => ({}), proofs: {}, attention: [] },
-    onError(error) {
+    onError(_, error) {
       throw error;
     },
   });

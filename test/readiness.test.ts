@@ -1,9 +1,17 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
+import { nanoPerYuan } from '../src/base/money.ts';
 import { onPostgres, sqliteUrl } from './databases.ts';
 import { relayTo } from './relay.ts';
+import { newCustomer } from './support/customer.ts';
+import { long } from './support/long.ts';
+import { startProcess } from './support/process.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
-import { completion, json, startVendor } from './support/scripted-vendor.ts';
+import { completion, json, startVendor, streamOf } from './support/scripted-vendor.ts';
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
 const soon = { timeout: 10_000, interval: 50 };
@@ -59,4 +67,54 @@ onPostgres((_, __, fresh) => {
     await expect.poll(() => statusOf(`${running.url}/readyz`), soon).toBe(200);
     await expect.poll(() => metricOf(running.url, 'tollgate_ready'), soon).toBe(1);
   });
+
+  test.runIf(long)(
+    'a node that is stopped while its database is away waits for it, and charges what was answered',
+    {
+      timeout: 90_000,
+    },
+    async () => {
+      const vendor = await startVendor();
+      const { url, open } = await fresh(migrations);
+      const relay = await relayTo(url);
+      const folder = await mkdtemp(join(tmpdir(), 'tollgate-stopped-'));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const gateway = await startProcess({
+        folder,
+        configuration: oneModel(vendor.url),
+        env: { DATABASE_URL: relay.url },
+      });
+      onTestFinished(() => gateway.kill());
+      const database = await open();
+      const { key } = await newCustomer(database, nanoPerYuan);
+      const ask = (signal?: AbortSignal) =>
+        fetch(`${gateway.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...hello, stream: true }),
+          ...(signal && { signal }),
+        });
+      await (await ask()).text();
+      const records = async () =>
+        (await database.query('SELECT u.id FROM usage u JOIN transfer t ON t.id=u.id')).length;
+      expect(await records()).toBe(1);
+      // No connection may be what keeps the process alive.
+      vendor.answer((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' });
+        response.end(streamOf(['Hel', 'lo', '!']));
+      });
+      relay.cut();
+      const left = new AbortController();
+      const { body } = await ask(left.signal);
+      await body?.getReader().read();
+      left.abort();
+      await wait(500);
+      const stopped = gateway.stop();
+      // The drain is over when the till has waited half a minute for the charge.
+      expect(await Promise.race([stopped, wait(40_000, 'waits')])).toBe('waits');
+      relay.mend();
+      expect(await stopped).toBe(0);
+      expect(await records()).toBe(2);
+    },
+  );
 });

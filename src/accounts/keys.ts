@@ -304,7 +304,7 @@ class DatabaseKeyring implements LiveKeyring {
     this.#clock = clock;
     this.#heldMax = heldMax;
     const rhythm = { firstMs: recordUseEveryMs, everyMs: recordUseEveryMs };
-    this.#recording = repeat(() => this.recordUse(), rhythm, onError);
+    this.#recording = repeat('last use of keys', () => this.recordUse(), rhythm, onError);
   }
 
   known(secret: string): Principal | 'unknown' | undefined {

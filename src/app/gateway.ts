@@ -232,6 +232,8 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
   return { parts, ...memories, uploads, changes, limits, blobs };
 }
 
+const aliveMs = 60_000;
+
 /** Waits until no request is left, then closes the modules in order. */
 const closer =
   (
@@ -241,8 +243,14 @@ const closer =
     log: Log,
   ) =>
   async (): Promise<void> => {
-    await empty();
-    for (const each of closing) await each.close();
+    // Nothing else may keep the process alive while the till waits for a database that is away.
+    const alive = setInterval(() => {}, aliveMs);
+    try {
+      await empty();
+      for (const each of closing) await each.close();
+    } finally {
+      clearInterval(alive);
+    }
     sole?.release();
     log.flush();
   };

@@ -20,8 +20,8 @@ export interface Observation {
 
 export const observeBackgroundWork =
   (log: Log): OnError =>
-  (error) =>
-    log.error('background work failed', error);
+  (work, error) =>
+    log.error('background work failed', error, { work });
 
 /** What is logged, counted and recorded for every request and every attempt. */
 export function observeRequests({

@@ -34,7 +34,13 @@ export async function startUpkeep(
     keepLedgerChecked(database, systemClock, proofs, limits.utcOffsetMinutes, onError),
   ];
   for (const each of notifications) each.start();
-  return [...kept.map(({ stop }) => stop), ...notifications.map((each) => () => each.close())];
+  // Work that runs may take long. It is not waited for: the next start goes on with it.
+  const stops = kept.map(
+    ({ stop }) =>
+      () =>
+        void stop(),
+  );
+  return [...stops, ...notifications.map((each) => () => each.close())];
 }
 
 export interface NotificationOptions {

@@ -95,7 +95,7 @@ export async function bringPricesInForce(database: Database, now: number): Promi
 /** Looks for prices whose time has come, every second. */
 export function keepPricesInForce(database: Database, clock: Clock, onError: OnError): Repeated {
   const keep = () => bringPricesInForce(database, clock.now());
-  return repeat(keep, { everyMs: lookEveryMs }, onError);
+  return repeat('prices that come into force', keep, { everyMs: lookEveryMs }, onError);
 }
 
 /** All versions of a model's price, the latest first. */

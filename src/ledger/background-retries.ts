@@ -1,6 +1,6 @@
 import { pause, type Timers } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { type Database, DatabaseError } from '../storage/database.ts';
+import { type Database, isFinal } from '../storage/database.ts';
 
 /**
  * A procedure that is safe to repeat until its outcome is known, because its ids make it happen
@@ -93,15 +93,6 @@ export async function queueFenceAndSweep(
       });
     });
   while (!(await sweepSome())) continue;
-}
-
-/**
- * Whether sending the same again would fail the same way: the database refused these very rows, or
- * a script of Tollgate failed on them. Every other error (a connection, a password, a missing
- * table) leaves the outcome unknown or has another cause, and the call is sent again (R3).
- */
-export function isFinal(error: unknown): boolean {
-  return !(error instanceof DatabaseError) || error.kind === 'constraint';
 }
 
 /**

@@ -3,7 +3,7 @@ import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Migration } from '../storage/database.ts';
-import { type OnError, unlessAway } from '../storage/repeat.ts';
+import { type OnError, WorkOutcomes } from '../storage/repeat.ts';
 import {
   integerColumn,
   integerColumnOrZero,
@@ -311,6 +311,7 @@ async function run(
   onError: OnError,
 ): Promise<void> {
   const begun = clock.monotonicMs();
+  const outcomes = new WorkOutcomes('proof of the ledger', onError);
   let rules: readonly RuleResult[] = [];
   let writing: Promise<unknown> = Promise.resolve();
   const write = (): void => {
@@ -319,7 +320,7 @@ async function run(
       .then(() =>
         database.query('UPDATE ledger_check SET seen_at=$1, rules=$2 WHERE id=$3', values),
       )
-      .catch(unlessAway(onError));
+      .catch(outcomes.failed);
   };
   const alive = setInterval(write, aliveEveryMs).unref();
   try {
@@ -345,7 +346,7 @@ async function run(
     );
   } catch (error) {
     // The proof counts as lost, because its `seen_at` stops moving.
-    unlessAway(onError)(error);
+    outcomes.failed(error);
   } finally {
     clearInterval(alive);
   }

@@ -63,7 +63,7 @@ forEachDatabase((_name, openFresh) => {
     const database = await openFresh({ migrations });
     const clock = { time: early, now: () => clock.time, monotonicMs: () => 0 };
     const errors: string[] = [];
-    const onError = (error: unknown) => void errors.push(String(error));
+    const onError = (_: string, error: unknown) => void errors.push(String(error));
     const id = await startCheck(database, clock, { wrong: 'SELECT 1 FROM nowhere' }, onError);
     await expect.poll(() => errors).toEqual([expect.stringContaining('nowhere')]);
     clock.time += 60_000;

@@ -29,5 +29,10 @@ export function keepLedgerChecked(
     const night = lastNight(clock.now(), utcOffsetMinutes);
     return startNightlyCheck(database, clock, others, night, onError);
   };
-  return repeat(look, { firstMs: lookEveryMs, everyMs: lookEveryMs }, onError);
+  return repeat(
+    'nightly proof of the ledger',
+    look,
+    { firstMs: lookEveryMs, everyMs: lookEveryMs },
+    onError,
+  );
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type Clock, pause, type Timers, nextTurn, type ThreadLoad } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Random } from '../base/random.ts';
-import type { Database, SqlValue } from '../storage/database.ts';
-import { isFinal, retryMs } from './background-retries.ts';
+import { type Database, isFinal, type SqlValue } from '../storage/database.ts';
+import { retryMs } from './background-retries.ts';
 import type { Charge, RecordTable, SettleResult, ReserveRequest } from './contract.ts';
 import { Float } from './float.ts';
 import type { TillSettings } from './settings.ts';
@@ -235,8 +235,8 @@ export class Pipeline {
   /**
    * Charges together the answers that arrived together. While many requests run, the batch waits a
    * moment for more of them: each commit saved is a log write, an fsync and two thread switches
-   * less. With few requests, or a thread that has time to commit at once, there is nothing to save
-   * and no wait.
+   * less. With few requests there is nothing to save, and a thread that has time commits at once.
+   * Decision 0031.
    */
   async #gather(): Promise<void> {
     const { timers, settings, load } = this.#options;

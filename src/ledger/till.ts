@@ -9,12 +9,12 @@ import {
 } from '../base/clock.ts';
 import { randomText, type Random, systemRandom } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
-import { type Database, DatabaseError, isAway } from '../storage/database.ts';
+import { type Database, DatabaseError, isFinal } from '../storage/database.ts';
+import { WorkOutcomes } from '../storage/repeat.ts';
 import {
   BackgroundRetries,
   queueFence,
   queueFenceAndSweep,
-  isFinal,
   retryMs,
 } from './background-retries.ts';
 import type {
@@ -82,11 +82,11 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   readonly #settling: Settling;
   readonly #sweeper: Sweeper;
   readonly #recent: RecentCharges;
+  readonly #looks: WorkOutcomes;
   #process: string | undefined;
   #lastGoodMs = Number.NEGATIVE_INFINITY;
   #closed = false;
   #looking = false;
-  #lookFailed = false;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: TillOptions) {
@@ -121,6 +121,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
       database.dialect === 'postgres' ? settings.rememberedMax : 0,
       settings.rememberMs,
     );
+    this.#looks = new WorkOutcomes('look', (_, error) => log({ event: 'look_failed', error }));
     this.#settling = new Settling({
       pipeline: this.#pipeline,
       retries: this.#retries,
@@ -438,15 +439,12 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
       if (nowMs - this.#lookedMs >= this.#settings.lookEveryMs) {
         this.#lookedMs = nowMs;
         await this.#sweeper.look(this.#process);
+        this.#looks.succeeded();
       }
-      this.#lookFailed = false;
     } catch (error) {
       // That the database does not answer is noticed by the batches, too, which do what is needed.
       this.#failed(error);
-      if (!isAway(error) && !this.#lookFailed && !this.#closed) {
-        this.#lookFailed = true;
-        this.#log({ event: 'look_failed', error });
-      }
+      if (!this.#closed) this.#looks.failed(error);
     }
     this.#looking = false;
   }

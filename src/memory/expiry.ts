@@ -17,5 +17,5 @@ export function expireHourly(memory: Expiring, onError: OnError): Repeated {
   const expire = async (stopped: () => boolean): Promise<void> => {
     while ((await memory.expire()) === expiredAtOnceMax && !stopped());
   };
-  return repeat(expire, rhythm, onError);
+  return repeat('deletion of what expired', expire, rhythm, onError);
 }

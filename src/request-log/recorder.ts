@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Refusal } from '../base/refusal.ts';
-import { type Database, isAway } from '../storage/database.ts';
-import type { OnError } from '../storage/repeat.ts';
+import { type Database, isFinal } from '../storage/database.ts';
+import { type OnError, WorkOutcomes } from '../storage/repeat.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import {
   type LoggedAttempt,
@@ -33,7 +33,7 @@ type Row = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
 export class RequestRecorder {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #onError: OnError;
+  readonly #outcomes: WorkOutcomes;
   readonly #limits: RequestLogLimits;
   /** The failed attempts of requests that are under way, by request id. */
   readonly #open = new Map<string, LoggedAttempt[]>();
@@ -46,6 +46,8 @@ export class RequestRecorder {
   /** The rows that are being written. */
   #batch: readonly Row[] = [];
   #dropped = 0;
+  /** So many rows are written one by one: the database will never take one of them. */
+  #oneByOne = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
@@ -57,7 +59,7 @@ export class RequestRecorder {
   ) {
     this.#database = database;
     this.#clock = clock;
-    this.#onError = onError;
+    this.#outcomes = new WorkOutcomes('request log', onError);
     this.#limits = { ...requestLogLimits, ...limits };
   }
 
@@ -188,18 +190,22 @@ export class RequestRecorder {
 
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#limits.batchMax);
+      const batch = this.#waiting.splice(0, this.#oneByOne > 0 ? 1 : this.#limits.batchMax);
       this.#batch = batch;
+      this.#oneByOne = Math.max(0, this.#oneByOne - 1);
       try {
         await this.#database.transact(() => writeRequests(batch));
+        this.#outcomes.succeeded();
       } catch (error) {
-        // A database that is away or slow is reported by others.
-        if (isAway(error)) {
-          this.#waiting.unshift(...batch);
-          return this.#schedule();
+        const final = isFinal(error);
+        if (!final || batch.length === 1) this.#outcomes.failed(error);
+        if (final && batch.length === 1) {
+          this.#dropped += 1;
+          continue;
         }
-        this.#dropped += batch.length;
-        this.#onError(error);
+        this.#waiting.unshift(...batch);
+        if (!final) return this.#schedule();
+        this.#oneByOne = batch.length;
       } finally {
         this.#batch = [];
       }

@@ -199,25 +199,36 @@ forEachDatabase((_name, openFresh) => {
     await recorder.close();
   });
 
-  test('rows that the database will never take are counted and reported, and do not block others', async () => {
+  test('a row that the database will never take is dropped and reported, and no other', async () => {
     const { database } = await fresh();
+    let refusals: DatabaseError[] = [];
     const refusing: Database = {
       ...database,
       transact: (script) => {
-        const refused = recorder.dropped === 0;
-        return refused
-          ? Promise.reject(new DatabaseError('constraint', 'never'))
-          : database.transact(script);
+        const refusal = refusals.shift();
+        return refusal === undefined ? database.transact(script) : Promise.reject(refusal);
       },
     };
-    const errors: unknown[] = [];
-    const onError = (error: unknown) => void errors.push(String(error));
+    const errors: string[] = [];
+    const onError = (_: string, error: unknown) => void errors.push(String(error));
     const recorder = new RequestRecorder(refusing, clock, onError, { batchMax: 2 });
-    for (let n = 0; n < 5; n++) recorder.refused(refusedAt(noon, n), notFound());
+    const add = (from: number, to: number) => {
+      for (let n = from; n < to; n++) recorder.refused(refusedAt(noon, n), notFound());
+    };
+    // A batch of two is refused, then the first of it alone.
+    refusals = [new DatabaseError('constraint', 'batch'), new DatabaseError('constraint', 'row')];
+    add(0, 5);
+    await recorder.flush();
+    expect([recorder.dropped, errors]).toEqual([1, ['Error: row']]);
+    expect(await pageOf(database)).toHaveLength(4);
+    // A database that refuses a password takes the rows once it does not.
+    refusals = [new DatabaseError('other', 'password'), new DatabaseError('other', 'password')];
+    add(5, 8);
+    await recorder.flush();
+    await recorder.flush();
     await recorder.close();
-    expect(recorder.dropped).toBe(2);
-    expect(errors).toEqual(['Error: never']);
-    expect(await pageOf(database)).toHaveLength(3);
+    expect([recorder.dropped, errors]).toEqual([1, ['Error: row', 'Error: password']]);
+    expect(await pageOf(database)).toHaveLength(7);
   });
 
   test('while the database is away one account fills what waits, and loses its own rows to others', async () => {

@@ -19,7 +19,8 @@ export function keepRequestLogBounded(
   onError: OnError,
   limits: RequestLogLimits = requestLogLimits,
 ): Repeated {
-  return repeat(() => boundRequestLog(database, clock, limits), rhythm, onError);
+  const keep = () => boundRequestLog(database, clock, limits);
+  return repeat('limits of the request log', keep, rhythm, onError);
 }
 
 /**

@@ -52,7 +52,7 @@ forEachDatabase((name, _, fresh) => {
       if (++calls < 3) throw new Error('not yet');
     };
     const errors: unknown[] = [];
-    watch(db, { keys: failing }, (error) => void errors.push(error));
+    watch(db, { keys: failing }, (_, error) => void errors.push(error));
     await vi.waitFor(() => expect(calls).toBe(3), { timeout: 2_000 });
     await wait(400);
     expect(calls).toBe(3);

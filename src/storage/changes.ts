@@ -63,5 +63,5 @@ export function watchChanges(
       seen.set(topic, version);
     }
   };
-  return repeat(look, { everyMs: lookEveryMs }, onError);
+  return repeat('reading of changes', look, { everyMs: lookEveryMs }, onError);
 }

@@ -54,6 +54,15 @@ export const isAway = (error: unknown): boolean =>
   error instanceof DatabaseError &&
   (error.kind === 'busy' || error.kind === 'unknown' || error.kind === 'gone');
 
+/**
+ * Whether sending the same again would fail the same way: the database refused these very rows, or
+ * a script of Tollgate failed on them. Every other error (a connection, a password, a missing
+ * table) leaves the outcome unknown or has another cause, and the call is sent again (R3).
+ */
+export function isFinal(error: unknown): boolean {
+  return !(error instanceof DatabaseError) || error.kind === 'constraint';
+}
+
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
   /** One statement, autocommitted. */

@@ -11,7 +11,7 @@ const rhythm = { firstMs: 50, everyMs: 100 };
 test('work runs after the first wait, and again after each end, never twice at once', async () => {
   const ends: (() => void)[] = [];
   const work = vi.fn<() => Promise<void>>(() => new Promise((resolve) => ends.push(resolve)));
-  const repeated = repeat(work, rhythm, unexpected);
+  const repeated = repeat('work', work, rhythm, unexpected);
   await vi.advanceTimersByTimeAsync(49);
   expect(work).toHaveBeenCalledTimes(0);
   await vi.advanceTimersByTimeAsync(1_000);
@@ -41,23 +41,25 @@ test('an error is reported once until the work succeeds, and not while the datab
   ];
   const reported: string[] = [];
   const repeated = repeat(
+    'work',
     async () => {
       const error = outcomes.shift();
       if (error !== undefined) throw error;
     },
     { everyMs: 100 },
-    (error) => void reported.push(String(error)),
+    (work, error) => void reported.push(`${work}: ${String(error)}`),
   );
   await vi.advanceTimersByTimeAsync(350);
-  expect(reported).toEqual(['Error: first']);
+  expect(reported).toEqual(['work: Error: first']);
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(reported).toEqual(['Error: first', 'Error: second']);
+  expect(reported).toEqual(['work: Error: first', 'work: Error: second']);
   await repeated.stop();
 });
 
 test('work of many steps is told that it is stopped, and its last error is nobody’s', async () => {
   let steps = 0;
   const repeated = repeat(
+    'work',
     async (stopped) => {
       while (!stopped()) {
         steps++;

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { monthOf } from '../base/calendar.ts';
 import type { Database, Transaction } from '../storage/database.ts';
-import { type OnError, repeat, type Repeated, unlessAway } from '../storage/repeat.ts';
+import { type OnError, repeat, type Repeated, WorkOutcomes } from '../storage/repeat.ts';
 import { noTimeoutStatement } from '../storage/sql.ts';
 
 /**
@@ -46,8 +46,9 @@ export async function keepPartitions(
   onError: OnError,
 ): Promise<Repeated> {
   const keep = () => createPartitions(database, clock);
-  await keep().catch(unlessAway(onError));
-  return repeat(keep, { firstMs: keepEveryMs, everyMs: keepEveryMs }, onError);
+  const name = 'partitions of usage records';
+  await keep().catch(new WorkOutcomes(name, onError).failed);
+  return repeat(name, keep, { firstMs: keepEveryMs, everyMs: keepEveryMs }, onError);
 }
 
 function* make(now: number): Transaction<void> {

@@ -342,5 +342,5 @@ export function keepRolledUp(database: Database, clock: Clock, onError: OnError)
       if (until % hourMs === 0)
         for (const after of recheckAfterMs) await recheckHour(database, until - hourMs - after);
   };
-  return repeat(keep, { everyMs: rollUpEveryMs }, onError);
+  return repeat('sums of usage', keep, { everyMs: rollUpEveryMs }, onError);
 }

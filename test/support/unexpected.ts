@@ -1,4 +1,4 @@
 /** For background work that must not fail in a test: the error fails it. */
-export function unexpected(error: unknown): never {
+export function unexpected(_work: string, error: unknown): never {
   throw error;
 }

@@ -3,7 +3,7 @@ import { randomText } from '../../base/random.ts';
 import { channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Health } from '../../routing/candidates.ts';
 import type { Database } from '../../storage/database.ts';
-import { type OnError, unlessAway } from '../../storage/repeat.ts';
+import { type OnError, WorkOutcomes } from '../../storage/repeat.ts';
 import type { OpenChannels } from '../channels/open-channels.ts';
 import type { PeriodicChecks } from '../periodic-checks.ts';
 import type { ChannelCounts } from './counts.ts';
@@ -45,6 +45,7 @@ const forgetEveryMs = 3_600_000;
  */
 export class Reporter {
   readonly #sources: ReporterSources;
+  readonly #outcomes: WorkOutcomes;
   readonly #node = `node_${randomText(12)}`;
   #channels: Readonly<Record<string, ChannelReport>> = {};
   #last: { readonly text: string; readonly at: number } | undefined;
@@ -55,6 +56,7 @@ export class Reporter {
 
   constructor(sources: ReporterSources) {
     this.#sources = sources;
+    this.#outcomes = new WorkOutcomes('report of this process', sources.onError);
   }
 
   /** How long writing the last report took. */
@@ -77,7 +79,7 @@ export class Reporter {
 
   /** Writes the current report and counts. What cannot be written goes into the next report. */
   async report(): Promise<void> {
-    const { database, clock, counts, watch, onError } = this.#sources;
+    const { database, clock, counts, watch } = this.#sources;
     const waiting = counts.take();
     const recent = counts.recent();
     const { channels, healthChanges } = this.#look();
@@ -100,9 +102,10 @@ export class Reporter {
       this.#channels = channels;
       this.#last = { text, at };
       await this.#forget(at);
+      this.#outcomes.succeeded();
     } catch (error) {
       counts.putBack(waiting);
-      unlessAway(onError)(error);
+      this.#outcomes.failed(error);
     }
     this.#databaseMs = Math.round(clock.monotonicMs() - begun);
   }

@@ -154,7 +154,7 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations: reportsMigrations });
     const clock = clockAt(600_000);
     const errors: string[] = [];
-    const one = node(db, clock, (error) => void errors.push(String(error)));
+    const one = node(db, clock, (_, error) => void errors.push(String(error)));
     one.requests.finished(line());
     await db.query('ALTER TABLE node_report RENAME TO elsewhere');
     await one.reporter.report();

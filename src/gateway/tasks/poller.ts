@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Fault, FaultKind } from '../../base/fault.ts';
 import type { StoredFile } from '../../media/files.ts';
 import type { Database } from '../../storage/database.ts';
-import { type OnError, unlessAway } from '../../storage/repeat.ts';
+import { WorkOutcomes } from '../../storage/repeat.ts';
 import { pollLeaseMs, type TaskParts } from './parts.ts';
 import { type CopyFile, pollTask } from './poll.ts';
 import { claimTasks, dueTasks, renewClaim, type PollResult, writePollResults } from './queries.ts';
@@ -30,7 +30,7 @@ interface ChannelPolls {
 export class Poller {
   readonly #parts: TaskParts;
   readonly #standings: PollResults;
-  readonly #unlessAway: OnError;
+  readonly #outcomes: WorkOutcomes;
   readonly #channels = new Map<string, ChannelPolls>();
   readonly #stop = new AbortController();
   #busy = 0;
@@ -43,7 +43,7 @@ export class Poller {
     this.#parts = parts;
     const trouble = (error: unknown): void => parts.trouble(undefined, error);
     this.#standings = new PollResults(parts.database, trouble);
-    this.#unlessAway = unlessAway(trouble);
+    this.#outcomes = new WorkOutcomes('polls', (_, error) => trouble(error));
     // Every poll and every copy listens to this signal.
     setMaxListeners(0, this.#stop.signal);
   }
@@ -81,9 +81,10 @@ export class Poller {
       for (const [channel, polls] of this.#channels)
         if (polls.due === 0 && polls.busy === 0) this.#channels.delete(channel);
       await Promise.all(due.map(({ channel }) => this.#fill(channel)));
+      this.#outcomes.succeeded();
     } catch (error) {
       // Either nothing was claimed, or the claimed tasks are due again when their lease runs out.
-      this.#unlessAway(error);
+      this.#outcomes.failed(error);
     }
   }
 
@@ -142,7 +143,7 @@ export class Poller {
       if (this.#busy === 0) this.#idle?.();
       // Refills half of the capacity at a time, so that a claim is worth its statement.
       if (polls.due > 0 && polls.busy <= polls.most / 2)
-        void this.#fill(channel).catch(this.#unlessAway);
+        void this.#fill(channel).catch(this.#outcomes.failed);
     }
   }
 
@@ -166,7 +167,7 @@ export class Poller {
     const renew = (): void => {
       const { database, clock, taskLimits, timers } = this.#parts;
       const leaseMs = pollLeaseMs(taskLimits);
-      renewed = renewClaim(database, task, clock.now() + leaseMs).catch(this.#unlessAway);
+      renewed = renewClaim(database, task, clock.now() + leaseMs).catch(this.#outcomes.failed);
       renewing = timers.after(leaseMs / 3, renew);
     };
     renew();
