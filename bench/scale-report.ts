@@ -143,7 +143,7 @@ Written by \`npm run bench:scale -- --write\`, ${rounds} interleaved rounds of $
 - A process may use ${cores} of a core and no more, by cgroup quotas; two of them twice that together, whatever hands out their connections included. So a "machine" is ${cores} of a core, and one machine is compared with two that have
   enough around them: load, vendor and databases have the rest, and go before whatever else runs. "Of the machine" is how busy it was, other programs included.
 - Databases lie where \`TMPDIR\` says; PostgreSQL is one that runs already (\`DATABASE_URL\`), or one of the run's own without \`fsync\`. It is the processor that is measured, not the disk.
-- Two processes are asked by as many clients as one, and by as many each. The fewer ask a process at once, the less goes together: in a commit, in a question to the supervisor, in a turn of the event loop.
+- Two processes are asked by as many clients as one, and by as many each. The fewer ask a process at once, the less goes together: in a commit, and in a turn of the event loop.
 - Target: 1.9 × the requests, with as many clients for each process.
 
 ${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}, ${process.platform}. Closed loops: ${closedLoop}.
@@ -153,10 +153,9 @@ ${result}
 
 ${shortfall(slices)}
 
-Nothing is lost to unfairness (the processes use the same within some percent) nor to quotas (all of them is used): what two workers do not bring is processor time that each request takes more. A supervisor hands out connections and keeps
-the limits that all share; what workers ask it goes together, one message for all requests of a turn (each limited request cost three messages before, and two workers brought 1.12 times what one did). Writers of one SQLite file wait for each
-other, and what waits for a worker's own turn is committed by it alone: the fewer clients a worker has, the fewer charges share a commit. Nodes share neither: what they have in common is asked in one round trip each, by processes that are
-not counted here.
+Nothing is lost to unfairness (the processes use the same within some percent) nor to quotas (all of them is used): what two workers do not bring is processor time that each request takes more. A supervisor keeps the limits that all
+share; it lends each worker a part of them (decision 0032). It also hands out connections, and each slice opens its own. Writers of one SQLite file wait for each other, each reads again what the other has changed, and what waits for a
+worker's own turn is committed by it alone: the fewer clients a worker has, the fewer charges share a commit. Nodes share neither: what they have in common is asked in one round trip each, by processes that are not counted here.
 `;
 }
 

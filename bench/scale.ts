@@ -1,7 +1,7 @@
 // `npm run bench:scale`: what a second process brings, on PostgreSQL with Valkey behind a client
 // that spreads, and as workers of one gateway on SQLite. Each process has so much processor time
 // and no more, so that load, vendors and databases have theirs, whatever the machine has. Options:
-// --rounds 8 --seconds 4 --cores 0.3 --only nodes|workers --write (docs/benchmarks/scale.md).
+// --rounds 8 --seconds 8 --cores 0.3 --only nodes|workers --write (docs/benchmarks/scale.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { startVendors } from './vendor.ts';
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '8' },
-    seconds: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '8' },
     cores: { type: 'string', default: '0.3' },
     only: { type: 'string', default: 'nodes,workers' },
     write: { type: 'boolean', default: false },

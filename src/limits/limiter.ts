@@ -69,6 +69,15 @@ const sweptPerArrival = 4;
 /** The end of a running request is not known, so this is a guess. */
 export const concurrencyRetryMs = 1_000;
 
+/** A lease is this part of the requests and tokens that are left, */
+const leasedPart = 64;
+/** and this part of the free places, which no header tells. */
+const leasedPartOfPlaces = 8;
+/** A lease for fewer requests than this is not worth its messages. */
+const leasedLeast = 16;
+/** A lease of what has no limit. Sums of many are still exact. */
+const leasedUnlimited = 1e12;
+
 /** The pass of a group without limits: no state, no allocation. */
 export const unlimited: Pass = { requests: undefined, tokens: undefined, finish: () => {} };
 
@@ -149,12 +158,51 @@ export class MemoryLimiter implements Limiter {
     };
   }
 
-  private pass(state: Subject, now: number, { rpm, tpm }: Allowance, tokens: number): Pass {
-    if (rpm !== undefined) state.requestsFullAt = spend(state.requestsFullAt, now, 1, rpm);
-    if (tpm !== undefined)
-      state.tokensFullAt = spend(state.tokensFullAt, now, Math.min(tokens, tpm), tpm);
-    state.running++;
+  private pass(state: Subject, now: number, allowance: Allowance, tokens: number): Pass {
+    const { rpm, tpm } = allowance;
+    take(state, now, allowance, 1, Math.min(tokens, tpm ?? 0), 1);
     return new LimitedPass(state, this.clock, now, rpm, tpm, tokens);
+  }
+
+  /** Whether this share alone has no room for a request now. */
+  refuses({ subject, allowance }: Share, tokens: number): boolean {
+    const now = this.clock.monotonicMs();
+    return refusedBy(this.subject(subject, now), now, allowance, tokens) !== undefined;
+  }
+
+  /**
+   * Sets a part of what is left of all shares aside, for a process that lets requests of about
+   * `tokens` in by itself. Undefined where too little is left for that.
+   */
+  lease(shares: readonly Share[], tokens: number): Lease | undefined {
+    const now = this.clock.monotonicMs();
+    const all = shares.map(({ subject, allowance }) => ({
+      subject,
+      allowance,
+      state: this.subject(subject, now),
+    }));
+    // The arrival of one subject may have swept another away.
+    for (const { subject, state } of all) this.subjects.set(subject, state);
+    const parts = all.map(({ state, allowance }) => partOf(state, now, allowance));
+    const units: Units = {
+      requests: Math.min(...parts.map((part) => part.requests)),
+      tokens: Math.min(...parts.map((part) => part.tokens)),
+      places: Math.min(...parts.map((part) => part.places)),
+    };
+    if (Math.min(units.requests, units.places, units.tokens / Math.max(tokens, 1)) < leasedLeast)
+      return undefined;
+    for (const { state, allowance } of all)
+      take(state, now, allowance, units.requests, units.tokens, units.places);
+    const states = all.map(({ state, allowance }) => statesOf(state, now, allowance));
+    return {
+      units,
+      requests: states.map(({ requests }) => requests).reduce(tighter),
+      tokens: states.map((each) => each.tokens).reduce(tighter),
+      giveBack: (back) => {
+        const at = this.clock.monotonicMs();
+        for (const { state, allowance } of all) giveBack(state, at, allowance, back);
+      },
+    };
   }
 
   /** Subjects in memory. */
@@ -187,6 +235,46 @@ export class MemoryLimiter implements Limiter {
         this.subjects.set(id, state);
     }
   }
+}
+
+function take(
+  state: Subject,
+  now: number,
+  { rpm, tpm }: Allowance,
+  requests: number,
+  tokens: number,
+  places: number,
+): void {
+  if (rpm !== undefined) state.requestsFullAt = spend(state.requestsFullAt, now, requests, rpm);
+  if (tpm !== undefined) state.tokensFullAt = spend(state.tokensFullAt, now, tokens, tpm);
+  state.running += places;
+}
+
+/** The largest lease of one subject. */
+function partOf(state: Subject, now: number, { rpm, tpm, concurrency }: Allowance): Units {
+  const part = (fullAt: number, limit: number | undefined): number =>
+    limit === undefined ? leasedUnlimited : Math.floor(remaining(fullAt, now, limit) / leasedPart);
+  return {
+    requests: part(state.requestsFullAt, rpm),
+    tokens: part(state.tokensFullAt, tpm),
+    places:
+      concurrency === undefined
+        ? leasedUnlimited
+        : Math.floor((concurrency - state.running) / leasedPartOfPlaces),
+  };
+}
+
+function giveBack(
+  state: Subject,
+  now: number,
+  { rpm, tpm }: Allowance,
+  { requests, tokens, places }: Units,
+): void {
+  if (rpm !== undefined)
+    state.requestsFullAt = correct(state.requestsFullAt, now, -requests, rpm, Infinity);
+  if (tpm !== undefined)
+    state.tokensFullAt = correct(state.tokensFullAt, now, -tokens, tpm, Infinity);
+  state.running -= places;
 }
 
 function refusedBy(
@@ -233,11 +321,7 @@ function limitExceeded(
   };
 }
 
-function statesOf(
-  state: Subject,
-  now: number,
-  { rpm, tpm }: Allowance,
-): Pick<Pass, 'requests' | 'tokens'> {
+function statesOf(state: Subject, now: number, { rpm, tpm }: Allowance): LimitStates {
   return {
     requests: limitState(rpm, state.requestsFullAt, now),
     tokens: limitState(tpm, state.tokensFullAt, now),
@@ -323,6 +407,20 @@ export interface Pass {
   finish(tokensUsed: number): void;
 }
 
+/** A part of an allowance: requests, tokens, and places among the running requests. */
+export interface Units {
+  readonly requests: number;
+  readonly tokens: number;
+  readonly places: number;
+}
+
+/** Units that one process lets requests in with. `requests` and `tokens`: what is left beside. */
+export interface Lease extends LimitStates {
+  readonly units: Units;
+  /** Gives units back. Tokens below zero were used beyond the lease. */
+  giveBack(units: Units): void;
+}
+
 export interface LimitExceeded {
   readonly limitOf: 'requests' | 'tokens' | 'concurrency';
   readonly limit: number;
@@ -355,7 +453,7 @@ export interface SharedLimiter {
   ): Pass | LimitExceeded | Promise<Pass | LimitExceeded>;
 }
 
-interface LimitStates {
+export interface LimitStates {
   readonly requests: LimitState | undefined;
   readonly tokens: LimitState | undefined;
 }

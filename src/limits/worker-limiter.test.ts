@@ -1,91 +1,216 @@
-import { expect, test } from 'vitest';
-import { systemClock } from '../base/clock.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { mockedClock, openWorkers } from '../../test/support/limited-workers.ts';
+import { allow, limiterSuite, pass, refused } from '../../test/support/limiter-suite.ts';
+import { systemTimers } from '../base/clock.ts';
+import { type LimitAnswer, type LimitQuestion, LimitKeeper, recallMs } from './limit-keeper.ts';
 import { type Allowance, type LimitExceeded, type Pass, MemoryLimiter } from './limiter.ts';
-import { WorkerLimiter, LimitKeeper } from './worker-limiter.ts';
+import { leasedFrom, leaseMs, WorkerLimiter } from './worker-limiter.ts';
 
-const allowance = (some: Partial<Allowance>): Allowance => ({
-  rpm: undefined,
-  tpm: undefined,
-  concurrency: undefined,
-  ...some,
-});
-
-/** Two worker processes and the keeper of their limits, with messages as they cross processes. */
-function workersWithKeeper() {
-  const limiter = new MemoryLimiter(systemClock);
-  const workers = [0, 1].map(() => {
-    const worker: WorkerLimiter = new WorkerLimiter((question) =>
-      keeper.receive(structuredClone(question)),
-    );
-    const keeper: LimitKeeper = new LimitKeeper(limiter, (answer) =>
-      queueMicrotask(() => worker.receive(structuredClone(answer))),
-    );
-    return { worker, keeper };
-  });
-  const [first, second] = workers;
-  if (first === undefined || second === undefined) throw new Error('there are two');
-  return { first, second };
-}
+const ofKind = (questions: readonly LimitQuestion[], kind: LimitQuestion['limit']): number =>
+  questions.filter(({ limit }) => limit === kind).length;
 
 const isPass = (entered: Pass | LimitExceeded): entered is Pass => 'finish' in entered;
 
-test('requests of two processes share one allowance', async () => {
-  const { first, second } = workersWithKeeper();
-  const both = [first, second, first, second, first].map(async ({ worker }) =>
-    worker.enter('u', allowance({ rpm: 3 }), 10),
-  );
-  const entered = await Promise.all(both);
-  const passes = entered.filter(isPass);
-  expect(passes.map(({ requests }) => requests?.remaining).sort()).toEqual([0, 1, 2]);
-  for (const refused of entered.filter((one) => !isPass(one)))
-    expect(refused).toMatchObject({ limitOf: 'requests', limit: 3 });
-});
+describe('one worker', () => limiterSuite((clock) => openWorkers(1, { clock }).worker(0)));
 
-test('a place is free again when its request has ended, or its process', async () => {
-  const { first, second } = workersWithKeeper();
-  const one = allowance({ concurrency: 1 });
-  const running = await first.worker.enter('u', one, 10);
-  expect(await second.worker.enter('u', one, 10)).toMatchObject({ limitOf: 'concurrency' });
-  if (isPass(running)) running.finish(10);
-  const next = await second.worker.enter('u', one, 10);
-  expect(isPass(next)).toBe(true);
-  second.keeper.gone();
-  expect(isPass(await first.worker.enter('u', one, 10))).toBe(true);
-});
+describe('several workers', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
 
-test('a message of a process that has ended takes no place', async () => {
-  const { first, second } = workersWithKeeper();
-  const one = allowance({ concurrency: 1 });
-  second.keeper.gone();
-  void second.worker.enter('u', one, 10);
-  expect(isPass(await first.worker.enter('u', one, 10))).toBe(true);
-});
+  const ask = async (
+    worker: WorkerLimiter,
+    limits: Partial<Allowance>,
+    tokens = 0,
+  ): Promise<Pass | LimitExceeded> => worker.enter('u', allow(limits), tokens);
 
-test('requests that arrive together go in one message, and so do their answers', async () => {
-  let [questionMessages, answerMessages] = [0, 0];
-  const worker: WorkerLimiter = new WorkerLimiter((questions) => {
-    questionMessages += 1;
-    keeper.receive(questions);
+  /** A request that its own process decides. */
+  const atOnce = (worker: WorkerLimiter, limits: Partial<Allowance>, tokens = 0): Pass => {
+    const entered = worker.enter('u', allow(limits), tokens);
+    if (entered instanceof Promise) throw new Error('the keeper was asked');
+    return entered;
+  };
+
+  /** The answers to requests that go out together. */
+  async function together(
+    all: readonly Promise<Pass | LimitExceeded>[],
+  ): Promise<(Pass | LimitExceeded)[]> {
+    const answers = Promise.all(all);
+    await vi.advanceTimersByTimeAsync(10);
+    return answers;
+  }
+
+  const enter = async (
+    worker: WorkerLimiter,
+    limits: Partial<Allowance>,
+    tokens = 0,
+  ): Promise<Pass | LimitExceeded> => {
+    const entered = ask(worker, limits, tokens);
+    await together([entered]);
+    return entered;
+  };
+
+  /** Lets so many requests in that the worker leases. They run on. */
+  const leases = async (worker: WorkerLimiter, limits: Partial<Allowance>): Promise<Pass[]> =>
+    (await together(Array.from({ length: leasedFrom }, () => ask(worker, limits, 0)))).map(pass);
+
+  test('requests of two processes share one allowance', async () => {
+    const { worker } = openWorkers(2);
+    const [first, second] = [worker(0), worker(1)];
+    const entered = await together(
+      [first, second, first, second, first].map((one) => ask(one, { rpm: 3 }, 10)),
+    );
+    const passes = entered.filter(isPass);
+    expect(passes.map(({ requests }) => requests?.remaining).sort()).toEqual([0, 1, 2]);
+    for (const no of entered.filter((one) => !isPass(one)))
+      expect(no).toMatchObject({ limitOf: 'requests', limit: 3 });
   });
-  const keeper: LimitKeeper = new LimitKeeper(new MemoryLimiter(systemClock), (answers) => {
-    answerMessages += 1;
-    worker.receive(answers);
-  });
-  const entered = await Promise.all(
-    Array.from({ length: 20 }, async () => worker.enter('u', allowance({ rpm: 15 }), 1)),
-  );
-  expect([questionMessages, answerMessages, entered.filter(isPass).length]).toEqual([1, 1, 15]);
-  for (const pass of entered) if (isPass(pass)) pass.finish(1);
-  await new Promise(setImmediate);
-  expect([questionMessages, answerMessages]).toEqual([2, 1]);
-});
 
-test('a request without limits sends no message', () => {
-  const limiter = new WorkerLimiter(() => {
-    throw new Error('nobody is asked');
+  test('requests that arrive together go in one message, and so do their answers', async () => {
+    const sent: number[] = [];
+    const keeper = new LimitKeeper(new MemoryLimiter(mockedClock), systemTimers);
+    const seen = keeper.join((answers) => {
+      sent.push(answers.length);
+      worker.receive(answers);
+    });
+    const worker: WorkerLimiter = new WorkerLimiter((questions) => {
+      sent.push(questions.length);
+      seen.receive(questions);
+    }, mockedClock);
+    const entered = await together(Array.from({ length: 5 }, () => ask(worker, { rpm: 3 }, 1)));
+    expect(sent).toEqual([5, 5]);
+    for (const one of entered) if (isPass(one)) one.finish(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sent).toEqual([5, 5, 3]);
   });
-  expect(limiter.enter('u', allowance({}), 10)).toMatchObject({
-    requests: undefined,
-    tokens: undefined,
+
+  test('a request without limits sends no message', () => {
+    const { worker: process, questions } = openWorkers(1);
+    expect(atOnce(process(0), {}).requests).toBeUndefined();
+    vi.runAllTimers();
+    expect(questions).toEqual([]);
+  });
+
+  test('where many come and much is left, requests enter at once and without a message', async () => {
+    const { worker: process, questions } = openWorkers(2);
+    const limits = { rpm: 100_000, tpm: 100_000_000, concurrency: 10_000 };
+    const worker = process(0);
+    await leases(worker, limits);
+    const before = questions.length;
+    const passes = Array.from({ length: 500 }, () => atOnce(worker, limits, 10));
+    for (const one of passes) one.finish(5);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(questions.length).toBe(before);
+    const left = passes.at(-1)?.requests?.remaining;
+    expect(left).toBeGreaterThanOrEqual(100_000 - leasedFrom - 500);
+    expect(left).toBeLessThan(100_000 - 500 + 30); // 16 are allowed again within 10 ms
+  });
+
+  test('a worker leases nothing where little is left, or where few requests come', async () => {
+    const { worker: process, answers, questions } = openWorkers(1);
+    const worker = process(0);
+    await leases(worker, { rpm: 600 });
+    expect(answers.filter((one) => 'lease' in one)).toMatchObject([{ granted: undefined }]);
+    for (let i = 0; i < 50; i++) {
+      pass(await enter(worker, { rpm: 100_000 })).finish(0);
+      await vi.advanceTimersByTimeAsync(leaseMs / 4);
+    }
+    expect(ofKind(questions, 'lease')).toBe(1);
+  });
+
+  test('a lease that is used is renewed, and one that is not ends', async () => {
+    const { worker: process, questions } = openWorkers(1);
+    const worker = process(0);
+    const limits = { rpm: 1_000_000 };
+    await leases(worker, limits);
+    for (let i = 0; i < 10; i++) {
+      for (let n = 0; n < leasedFrom; n++) atOnce(worker, limits).finish(0);
+      await vi.advanceTimersByTimeAsync(leaseMs);
+    }
+    expect(ofKind(questions, 'enter')).toBe(leasedFrom);
+    expect(ofKind(questions, 'lease')).toBe(11);
+    await vi.advanceTimersByTimeAsync(2 * leaseMs);
+    expect(questions.at(-1)).toMatchObject({ limit: 'return', ended: true });
+    expect(vi.getTimerCount()).toBe(0);
+    expect(pass(await enter(worker, limits)).requests?.remaining).toBeGreaterThan(999_990);
+  });
+
+  test('nobody is refused for units that another worker holds unused', async () => {
+    const { worker } = openWorkers(2);
+    const [first, second] = [worker(0), worker(1)];
+    const limits = { concurrency: 1_000 };
+    const running = await leases(first, limits);
+    const entered = await together(Array.from({ length: 1_000 }, () => ask(second, limits, 0)));
+    expect(entered.filter(isPass).length).toBe(1_000 - running.length);
+    expect(refused(await enter(first, limits)).limitOf).toBe('concurrency');
+    running[0]?.finish(0);
+    pass(await enter(second, limits));
+  });
+
+  test('a request that no lease could help is refused without a recall', async () => {
+    const { worker, answers } = openWorkers(2);
+    const [first, second] = [worker(0), worker(1)];
+    await leases(first, { rpm: 100_000 });
+    const key = { subject: 'k', allowance: allow({ rpm: 1 }) };
+    const both = await together(
+      [0, 1].map(async () => second.enter('u', allow({ rpm: 100_000 }), 0, key)),
+    );
+    expect(both.map(isPass)).toEqual([true, false]);
+    expect(answers.filter((one) => 'recall' in one)).toEqual([]);
+  });
+
+  test('a worker that does not give its lease back is not waited for', async () => {
+    const { worker, hang } = openWorkers(2);
+    const [first, second] = [worker(0), worker(1)];
+    const limits = { concurrency: 200 };
+    await leases(first, limits);
+    hang(0);
+    const entered = Promise.all(Array.from({ length: 200 }, () => ask(second, limits, 0)));
+    await vi.advanceTimersByTimeAsync(recallMs + 10);
+    const refusals = (await entered).filter((one) => !isPass(one));
+    expect(refusals.length).toBe(leasedFrom + 24);
+    expect(refused(await enter(second, limits)).limitOf).toBe('concurrency');
+  });
+
+  test('a process that ends gives its places back, those of its lease included', async () => {
+    const { worker, end } = openWorkers(2);
+    const [first, second] = [worker(0), worker(1)];
+    const limits = { concurrency: 200 };
+    await leases(first, limits);
+    atOnce(first, limits).finish(0);
+    end(0);
+    const entered = await together(Array.from({ length: 201 }, () => ask(second, limits, 0)));
+    expect(entered.filter(isPass).length).toBe(200);
+  });
+
+  test('a message of a process that has ended takes no place', async () => {
+    const keeper = new LimitKeeper(new MemoryLimiter(mockedClock), systemTimers);
+    const [dead, alive] = [keeper.join(() => {}), [] as LimitAnswer[]];
+    dead.gone();
+    const question = {
+      limit: 'enter',
+      id: 1,
+      subject: 'u',
+      allowance: allow({ concurrency: 1 }),
+      tokens: 0,
+      also: undefined,
+    } as const;
+    dead.receive([question]);
+    keeper.join((answers) => alive.push(...answers)).receive([question]);
+    expect(alive).toMatchObject([{ id: 1, entered: { requests: undefined } }]);
+  });
+
+  test('tokens that a request did not use come back, and those it used beyond are owed', async () => {
+    const { worker } = openWorkers(2);
+    const [first, second] = [worker(0), worker(1)];
+    const limits = { tpm: 6_000_000 };
+    await leases(first, limits);
+    const [less, more] = [atOnce(first, limits, 500), atOnce(first, limits, 500)];
+    less.finish(100);
+    more.finish(1_000_500);
+    await vi.advanceTimersByTimeAsync(3 * leaseMs);
+    const now = pass(await enter(second, limits)).tokens;
+    // The allowance grows by 100 tokens each ms.
+    expect(now?.remaining).toBeGreaterThanOrEqual(4_999_400);
+    expect(now?.remaining).toBeLessThan(5_040_000);
   });
 });

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
-import { systemClock } from '../../base/clock.ts';
-import { LimitKeeper } from '../../limits/worker-limiter.ts';
+import { systemClock, systemTimers } from '../../base/clock.ts';
+import { LimitKeeper } from '../../limits/limit-keeper.ts';
 import { MemoryLimiter } from '../../limits/limiter.ts';
 import { acquireServingLock } from '../../storage/serving-lock.ts';
 import { mergeMetricsPages } from '../../telemetry/exposition.ts';
@@ -47,7 +47,7 @@ export async function supervise(
 
 class Supervisor {
   stopping = false;
-  readonly #limiter = new MemoryLimiter(systemClock);
+  readonly #limits = new LimitKeeper(new MemoryLimiter(systemClock), systemTimers);
   readonly #workers = new Set<Worker>();
   readonly #pages = new Map<number, PageCollection>();
   #collections = 0;
@@ -74,18 +74,18 @@ class Supervisor {
     this.#workers.add(worker);
     const send = (message: SupervisorMessage): void =>
       void (worker.isConnected() && worker.send(message));
-    const keeper = new LimitKeeper(this.#limiter, (limited) => send({ limited }));
+    const limits = this.#limits.join((limited) => send({ limited }));
     // A message to a worker that has just died is lost; its exit event follows soon.
     worker.on('error', () => {});
     return new Promise((resolve) => {
       worker.on('message', (message: WorkerMessage) => {
-        if ('limits' in message) keeper.receive(message.limits);
+        if ('limits' in message) limits.receive(message.limits);
         else if ('ready' in message) resolve(message.ready);
         else if ('wanted' in message) this.#gather((all) => send({ all, wanted: message.wanted }));
         else this.#pages.get(message.of)?.add(worker, message.page);
       });
       worker.once('exit', () => {
-        keeper.gone();
+        limits.gone();
         resolve(undefined);
         this.#ended(worker);
       });

@@ -1,0 +1,158 @@
+import type { Clock } from '../base/clock.ts';
+import type { GrantedLease } from './limit-keeper.ts';
+import {
+  type Allowance,
+  type LimitState,
+  type Pass,
+  type Share,
+  type Units,
+  windowMs,
+} from './limiter.ts';
+
+/**
+ * What one process holds of the allowance of some shares: nothing while it is closed, or the units
+ * of a lease.
+ */
+export class WorkerLease {
+  readonly key: string;
+  readonly id: number;
+  readonly shares: readonly Share[];
+  /** Requests since the last renewal. */
+  entered = 0;
+  /** A question for a lease has been sent and not answered yet. */
+  asked = false;
+  /** The tokens of the request for which it was sent. */
+  tokensAsked = 0;
+  readonly #clock: Clock;
+  readonly #giveBack: (lease: WorkerLease) => void;
+  #granted: GrantedLease | undefined;
+  #openedAt = 0;
+  #requests = 0;
+  #tokens = 0;
+  #places = 0;
+
+  /** `giveBack` takes the units of requests that end after this lease. */
+  constructor(
+    key: string,
+    id: number,
+    shares: readonly Share[],
+    clock: Clock,
+    giveBack: (lease: WorkerLease) => void,
+  ) {
+    this.key = key;
+    this.id = id;
+    this.shares = shares;
+    this.#clock = clock;
+    this.#giveBack = giveBack;
+  }
+
+  get isOpen(): boolean {
+    return this.#granted !== undefined;
+  }
+
+  /** Whether these are still the limits of its shares. */
+  isFor(allowance: Allowance, also: Share | undefined): boolean {
+    const [first, second] = this.shares;
+    return (
+      isSame(first?.allowance, allowance) &&
+      (also === undefined || isSame(second?.allowance, also.allowance))
+    );
+  }
+
+  open(granted: GrantedLease): void {
+    this.#granted = granted;
+    this.#openedAt = this.#clock.monotonicMs();
+    this.#requests = granted.units.requests;
+    this.#tokens = granted.units.tokens;
+    this.#places = granted.units.places;
+  }
+
+  close(): void {
+    this.#granted = undefined;
+  }
+
+  /** Takes all unused units out. */
+  takeUnits(): Units {
+    const units = { requests: this.#requests, tokens: this.#tokens, places: this.#places };
+    this.#requests = 0;
+    this.#tokens = 0;
+    this.#places = 0;
+    return units;
+  }
+
+  /** Undefined where the units do not suffice. */
+  enter(tokens: number): Pass | undefined {
+    const granted = this.#granted;
+    if (granted === undefined || this.#requests < 1 || this.#places < 1 || this.#tokens < tokens)
+      return undefined;
+    this.#requests -= 1;
+    this.#tokens -= tokens;
+    this.#places -= 1;
+    const ofTokens = withUnits(granted.tokens, this.#tokens);
+    return new LeasedPass(
+      this,
+      withUnits(granted.requests, this.#requests),
+      ofTokens,
+      tokens,
+      this.#openedAt + (ofTokens?.resetMs ?? 0),
+    );
+  }
+
+  /**
+   * Ends a request for which `setAside` tokens were taken. Of what it did not use, only the part
+   * comes back that time has not worked off: the time between now and `paidUntil`.
+   */
+  leave(setAside: number, used: number, tpm: number | undefined, paidUntil: number): void {
+    this.#places += 1;
+    if (tpm !== undefined) {
+      const unpaidMs = Math.max(0, paidUntil - this.#clock.monotonicMs());
+      this.#tokens += Math.min(setAside - used, (unpaidMs * tpm) / windowMs);
+    }
+    if (!this.isOpen) this.#giveBack(this);
+  }
+}
+
+/** The pass of a request that this process let in by itself. */
+class LeasedPass implements Pass {
+  readonly requests: LimitState | undefined;
+  readonly tokens: LimitState | undefined;
+  readonly #lease: WorkerLease;
+  readonly #setAside: number;
+  readonly #paidUntil: number;
+  #finished = false;
+
+  constructor(
+    lease: WorkerLease,
+    requests: LimitState | undefined,
+    tokens: LimitState | undefined,
+    setAside: number,
+    paidUntil: number,
+  ) {
+    this.requests = requests;
+    this.tokens = tokens;
+    this.#lease = lease;
+    this.#setAside = setAside;
+    this.#paidUntil = paidUntil;
+  }
+
+  finish(tokensUsed: number): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#lease.leave(this.#setAside, tokensUsed, this.tokens?.limit, this.#paidUntil);
+  }
+}
+
+/** What is left with the unused units of a lease, as of its beginning. */
+function withUnits(state: LimitState | undefined, units: number): LimitState | undefined {
+  if (state === undefined) return undefined;
+  const { limit, remaining, resetMs } = state;
+  return {
+    limit,
+    remaining: Math.min(limit, remaining + Math.floor(units)),
+    resetMs: Math.max(0, Math.ceil(resetMs - (units * windowMs) / limit)),
+  };
+}
+
+function isSame(a: Allowance | undefined, b: Allowance): boolean {
+  return a?.rpm === b.rpm && a?.tpm === b.tpm && a?.concurrency === b.concurrency;
+}
