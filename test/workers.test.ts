@@ -14,13 +14,14 @@ import { startVendor } from './support/scripted-vendor.ts';
 const workersIn = (page: string): string[] =>
   [...page.matchAll(/^tollgate_ready\{worker="(\d+)"\} 1$/gm)].map(([, worker]) => worker ?? '');
 
-test('two workers serve on one address, keep one set of limits and one page of metrics, and one that dies is replaced', async () => {
+/** Two workers that serve `m1` in a group with these limits and in one without limits. */
+async function startWorkers(limits: string) {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-workers-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const vendor = await startVendor();
   const configuration = `
 groups:
-  - { name: default, price_multiplier: 1.0, limits: { rpm: 6 } }
+  - { name: default, price_multiplier: 1.0, limits: ${limits} }
   - { name: free, price_multiplier: 1.0 }
 models:
   - { id: m1, owned_by: openai, kind: chat, context: 128000, max_output: 4096, price: { input: 2, output: 8 } }
@@ -37,14 +38,11 @@ channels:
     procedures: ledgerProcedures,
   });
   onTestFinished(() => database.close());
-  const limited = await newCustomer(database, 1_000_000_000n);
-  const free = await newCustomer(database, 1_000_000_000n, { group: 'free' });
   const metrics = () =>
     fetch(`${node.url}/metrics`, { headers: { authorization: 'Bearer token' } }).then((answer) =>
       answer.text(),
     );
   await expect.poll(async () => workersIn(await metrics()).length, { timeout: 15_000 }).toBe(2);
-
   const ask = async (secret: string): Promise<number> => {
     const answer = await fetch(`${node.url}/v1/chat/completions`, {
       method: 'POST',
@@ -58,6 +56,13 @@ channels:
     await answer.text();
     return answer.status;
   };
+  return { node, database, metrics, ask };
+}
+
+test('two workers serve on one address, keep one set of limits and one page of metrics, and one that dies is replaced', async () => {
+  const { node, database, metrics, ask } = await startWorkers('{ rpm: 6 }');
+  const limited = await newCustomer(database, 1_000_000_000n);
+  const free = await newCustomer(database, 1_000_000_000n, { group: 'free' });
   const statuses = await Promise.all(Array.from({ length: 16 }, () => ask(limited.key.secret)));
   expect(statuses.filter((status) => status === 200)).toHaveLength(6);
   expect(statuses.filter((status) => status === 429)).toHaveLength(10);
@@ -88,6 +93,22 @@ channels:
   );
   expect(await node.stop()).toBe(0);
   expect(await check(database)).toMatchObject({ ok: true, holds: 0, problems: [] });
+}, 60_000);
+
+test('a limit holds over two workers that lease parts of it, to the last request', async () => {
+  const { database, ask } = await startWorkers('{ rpm: 1500, concurrency: 1000 }');
+  const { key } = await newCustomer(database, 1_000_000_000n);
+  const begin = performance.now();
+  const statuses: number[] = [];
+  const client = async (): Promise<void> => {
+    while (statuses.filter((status) => status === 429).length < 200)
+      statuses.push(await ask(key.secret));
+  };
+  await Promise.all(Array.from({ length: 40 }, client));
+  const minutes = (performance.now() - begin) / 60_000;
+  const answered = statuses.filter((status) => status === 200).length;
+  expect(answered).toBeGreaterThanOrEqual(1_500);
+  expect(answered).toBeLessThanOrEqual(1_500 * (1 + minutes));
 }, 60_000);
 
 test('a gateway that is told to stop while its second worker is about to start ends', async () => {
