@@ -4,7 +4,7 @@ import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
 import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
+import { type OnError, repeat, type Repeated, WorkOutcomes } from '../storage/repeat.ts';
 import {
   type KeyTerms,
   termColumns,
@@ -246,6 +246,7 @@ const lookUpsMax = 100;
 /** If more keys than this changed at once, the whole memory is dropped instead. */
 const forgetMax = 10_000;
 const recordUseEveryMs = 60_000;
+const recording = 'last use of keys';
 const recordUseBatch = 100;
 /** Each key has the time of its own last request, not that of the writing. */
 const recordUses = `UPDATE api_keys SET last_used_at = u.used_at
@@ -292,6 +293,7 @@ class DatabaseKeyring implements LiveKeyring {
   readonly #unknown = new Map<string, number>();
   readonly #pending = new Map<string, Promise<Principal | 'unknown' | 'unavailable'>>();
   readonly #recording: Repeated;
+  readonly #onError: OnError;
   #seenVersion: bigint | undefined;
   /**
    * Counts refreshes: a lookup that began before a refresh may return what the refresh has dropped.
@@ -304,7 +306,8 @@ class DatabaseKeyring implements LiveKeyring {
     this.#clock = clock;
     this.#heldMax = heldMax;
     const rhythm = { firstMs: recordUseEveryMs, everyMs: recordUseEveryMs };
-    this.#recording = repeat('last use of keys', () => this.recordUse(), rhythm, onError);
+    this.#recording = repeat(recording, () => this.recordUse(), rhythm, onError);
+    this.#onError = onError;
   }
 
   known(secret: string): Principal | 'unknown' | undefined {
@@ -361,7 +364,7 @@ class DatabaseKeyring implements LiveKeyring {
 
   async close(): Promise<void> {
     await this.#recording.stop();
-    await this.recordUse().catch(() => undefined);
+    await new WorkOutcomes(recording, this.#onError).of(this.recordUse());
   }
 
   async #load(hash: string): Promise<Principal | 'unknown' | 'unavailable'> {

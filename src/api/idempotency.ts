@@ -152,10 +152,7 @@ class Answering {
     const { request } = this.#context;
     request.model = this.#request.model;
     request.body = undefined;
-    this.#renewing = setInterval(
-      () => void submission.renew().catch(() => undefined),
-      renewEveryMs,
-    );
+    this.#renewing = setInterval(() => void submission.renew(), renewEveryMs);
   };
 
   async run(handle: Endpoint['handle']): Promise<void> {
@@ -168,7 +165,7 @@ class Answering {
     } finally {
       clearInterval(this.#renewing);
       // If the database is away, the submission still expires: nothing renews it.
-      if (!response.handedOver) await this.#submission?.forget().catch(() => undefined);
+      if (!response.handedOver) await this.#submission?.forget();
     }
   }
 }

@@ -38,8 +38,8 @@ import { Signin } from '../signin/signin.ts';
 import { openSite, type Site } from '../signin/site.ts';
 import type { Database } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
+import type { OnError } from '../storage/repeat.ts';
 import type { Log } from '../telemetry/log.ts';
-import { observeBackgroundWork } from './observers.ts';
 import { proofs } from './schema.ts';
 
 export interface ConsoleOptions {
@@ -189,7 +189,7 @@ function openPlayground({
 /** The parts of the gateway that the pages of operators show and change. */
 interface OperatorPageParts {
   readonly database: Database;
-  readonly log: Log;
+  readonly onError: OnError;
   readonly sealer: Sealer;
   readonly parts: Pick<GatewayParts, 'clock' | 'catalog'>;
   /** Millionths of a yuan for a dollar; undefined: the default. */
@@ -203,7 +203,7 @@ interface OperatorPageParts {
 function openOperatorRoutes(
   {
     database,
-    log,
+    onError,
     sealer,
     parts: { clock, catalog },
     usdRatePpm = defaultUsdRatePpm,
@@ -218,7 +218,7 @@ function openOperatorRoutes(
     catalog,
     vendors,
     proofs,
-    onError: observeBackgroundWork(log),
+    onError,
     attention,
     cursors: new Cursors(sealer.key('cursors of the console')),
     bundled: () => loadBundled({ usdRatePpm, today: utcDate(clock.now()) }),

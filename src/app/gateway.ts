@@ -132,19 +132,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const counters = openCounters(options);
   const onError = observeBackgroundWork(log);
   const recorder = new RequestRecorder(database, systemClock, onError, options.requestLog);
-  const ground: Foundation = { log, database, sealer, counters, recorder, traces: options.traces };
+  const { traces } = options;
+  const ground: Foundation = { log, onError, database, sealer, counters, recorder, traces };
   const opened = await openModules(ground, options);
   const { parts, responseStore, idempotentRequests, uploads, changes, limits, blobs } = opened;
   const { till, files, signatures, keyring, openChannels } = parts;
   const tasks = openTasks(parts, database, sealer, observeTasks(ground), options);
   if (alone) await Promise.all([idempotentRequests.release(), tasks.release()]);
-  const upkeep = await startUpkeep(
-    database,
-    parts,
-    [responseStore, idempotentRequests, signatures, uploads, files, tasks],
-    openNotifications(database, log, options),
-    onError,
-  );
+  const memories = { responseStore, idempotentRequests, signatures, uploads, files, tasks };
+  const notifications = openNotifications(database, log, options);
+  const upkeep = await startUpkeep(database, parts, memories, notifications, onError);
   const reporter = new Reporter({ ...parts, database, counts: counters.counts, onError });
   const modules = { parts, responseStore, idempotentRequests, tasks, uploads };
   const { server, drain, ready, payments, pages } = openServers(ground, modules, options);
@@ -159,7 +156,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     nodes: limits.families,
   });
-  const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({
+  const loops = [changes.stop, ...upkeep, () => traces?.close()].map((stop) => ({
     close: stop,
   }));
   const closing: readonly Closing[] = [
@@ -190,16 +187,15 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 
 /** The modules that requests pass through. */
 async function openModules(ground: Foundation, options: GatewayOptions) {
-  const { log, database, sealer } = ground;
+  const { log, onError, database, sealer } = ground;
   const openChannels = new OpenChannels(vendors, {
     now: () => systemClock.now(),
     post: postControl,
   });
-  const onError = observeBackgroundWork(log);
   const keyring = openKeyring(database, systemClock, onError);
   const blobs = await openBlobs(options.media, systemClock);
   const { files, uploads } = openFileStore(database, blobs, sealer, options);
-  const memories = openMemories(database, sealer);
+  const memories = openMemories(ground);
   const till = await openTillOf(database, log, options.till);
   const { catalog, changes } = await openCatalog(
     database,
@@ -232,7 +228,8 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
   return { parts, ...memories, uploads, changes, limits, blobs };
 }
 
-const aliveMs = 60_000;
+/** The interval does nothing, so any length will do. */
+const keepsProcessAliveMs = 60_000;
 
 /** Waits until no request is left, then closes the modules in order. */
 const closer =
@@ -244,12 +241,12 @@ const closer =
   ) =>
   async (): Promise<void> => {
     // Nothing else may keep the process alive while the till waits for a database that is away.
-    const alive = setInterval(() => {}, aliveMs);
+    const interval = setInterval(() => {}, keepsProcessAliveMs);
     try {
       await empty();
       for (const each of closing) await each.close();
     } finally {
-      clearInterval(alive);
+      clearInterval(interval);
     }
     sole?.release();
     log.flush();
@@ -292,10 +289,10 @@ function openCounters({ metricsToken }: GatewayOptions): Counters {
   };
 }
 
-const openMemories = (database: Database, sealer: Sealer) => ({
+const openMemories = ({ database, sealer, onError }: Foundation) => ({
   responseStore: openResponseStore(database, systemClock),
-  idempotentRequests: new IdempotentRequests(database, systemClock),
-  signatures: openSignatureStore(database, systemClock, sealer),
+  idempotentRequests: new IdempotentRequests(database, systemClock, onError),
+  signatures: openSignatureStore(database, systemClock, sealer, onError),
 });
 
 function openFileStore(

@@ -17,6 +17,7 @@ import type { Uploads } from '../media/uploads.ts';
 import type { openResponseStore } from '../memory/responses.ts';
 import type { Database } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
+import type { OnError } from '../storage/repeat.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Observation, observeEntry } from './observers.ts';
 import type { OpenPages, PageOptions } from './pages.ts';
@@ -27,6 +28,7 @@ import type { NotificationOptions } from './upkeep.ts';
 export interface Foundation extends Observation {
   readonly database: Database;
   readonly sealer: Sealer;
+  readonly onError: OnError;
 }
 
 export interface ServerOptions extends PageOptions, PaymentOptions, NotificationOptions {
@@ -55,7 +57,7 @@ export function openServers(
   { parts, responseStore, idempotentRequests, tasks, uploads }: OpenModules,
   options: ServerOptions,
 ) {
-  const { log, database, sealer, counters } = ground;
+  const { log, onError, database, sealer, counters } = ground;
   const entryLog = observeEntry(ground);
   const fileHandler = new FileHandler(parts.files, systemClock, entryLog.bug);
   const unreadable = answerUnreadable(systemClock);
@@ -79,6 +81,7 @@ export function openServers(
     return openPages(
       {
         log,
+        onError,
         database,
         sealer,
         parts,

@@ -15,18 +15,23 @@ import { keepPartitions } from '../usage/partitions.ts';
 import { keepRolledUp } from '../usage/rollup.ts';
 import { proofs } from './schema.ts';
 
-/** Starts the periodic background work; returns the functions that stop it. */
+/**
+ * Starts the periodic background work; returns the functions that stop it. `memories` have the
+ * names that the log shows.
+ */
 export async function startUpkeep(
   database: Database,
   { limits }: Pick<GatewayParts, 'limits'>,
-  memories: readonly Expiring[],
+  memories: Readonly<Record<string, Expiring>>,
   notifications: readonly Notifications[],
   onError: OnError,
 ): Promise<readonly (() => void | Promise<void>)[]> {
   const windows = { expire: () => forgetWindows(database, systemClock.now()) };
   const signIns = { expire: () => expireSignIns(database, systemClock) };
   const kept = [
-    ...[...memories, windows, signIns].map((memory) => expireHourly(memory, onError)),
+    ...Object.entries({ ...memories, windows, signIns }).map(([name, memory]) =>
+      expireHourly(name, memory, onError),
+    ),
     await keepPartitions(database, systemClock, onError),
     keepRolledUp(database, systemClock, onError),
     keepPricesInForce(database, systemClock, onError),

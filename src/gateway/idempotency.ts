@@ -8,9 +8,14 @@ import {
   type IdempotentRequest,
 } from '../memory/idempotency.ts';
 import type { Database } from '../storage/database.ts';
+import { type OnError, WorkOutcomes } from '../storage/repeat.ts';
 
-/** A claimed idempotency key, held by the request that answers it. Ends with `keep` or `forget`. */
+/**
+ * A claimed idempotency key, held by the request that answers it. Ends with `keep` or `forget`, or
+ * some time after its last renewal.
+ */
 export interface OpenIdempotentRequest {
+  /** Never rejects, as `forget`. */
   renew(): Promise<void>;
   /** Remembers the answer. One charge remains for it, even if another process answered too. */
   keep(answer: StoredAnswer): Promise<void>;
@@ -35,9 +40,13 @@ export class IdempotentRequests {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #waiting = new Map<string, number>();
+  readonly #renewing: WorkOutcomes;
+  readonly #forgetting: WorkOutcomes;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database, clock: Clock, onError: OnError) {
     this.#store = openIdempotencyStore(database, clock);
+    this.#renewing = new WorkOutcomes('renewal of Idempotency-Keys', onError);
+    this.#forgetting = new WorkOutcomes('release of Idempotency-Keys', onError);
     this.#database = database;
     this.#clock = clock;
   }
@@ -60,8 +69,8 @@ export class IdempotentRequests {
     return {
       kind: 'mine',
       submission: {
-        renew: () => this.#store.renew(submission),
-        forget: () => this.#store.forget(submission),
+        renew: () => this.#renewing.of(this.#store.renew(submission)),
+        forget: () => this.#forgetting.of(this.#store.forget(submission)),
         keep: async (answer) => {
           const kept = await this.#store.keep(submission, answer);
           if (!kept) await this.#payBack(submission.id);

@@ -90,5 +90,5 @@ export async function rememberSignatures(
   const { candidate } = progress;
   if (candidate === undefined) return;
   const signer = signerOf(funded, progress, parts.openChannels.of(candidate.channel));
-  await parts.signatures.keep(request.principal.userId, signer, signatures).catch(() => undefined);
+  await parts.signatures.keep(request.principal.userId, signer, signatures);
 }

@@ -5,6 +5,7 @@ import type {
   LimitExceeded,
   LimitStates,
   MemoryLimiter,
+  Pass,
   Share,
   Units,
 } from './limiter.ts';
@@ -20,12 +21,15 @@ export type LimitQuestion =
       readonly shares: readonly Share[];
       readonly tokens: number;
     }
-  /** Gives units of a lease back. `ended`: the worker has none left but those of running requests. */
+  /**
+   * Gives back all unused units. Ends the lease `number`, or, if that has ended, says which requests
+   * have ended since.
+   */
   | {
       readonly limit: 'return';
       readonly id: number;
+      readonly number: number;
       readonly units: Units;
-      readonly ended: boolean;
     };
 
 interface EnterQuestion {
@@ -40,17 +44,18 @@ interface EnterQuestion {
 export type LimitAnswer =
   /** To `enter`: a limit that is exceeded, or a pass without its `finish`. */
   | { readonly id: number; readonly entered: LimitExceeded | LimitStates }
-  /** To `lease`. */
+  /** To `lease`, with the question's id. */
   | { readonly lease: number; readonly granted: GrantedLease | undefined }
-  /** The worker must return what it has left of this lease. */
+  /** The worker must return what it has left of the leases of this id. */
   | { readonly recall: number };
 
-export interface GrantedLease extends LimitStates {
-  readonly units: Units;
+export interface GrantedLease extends Omit<Lease, 'end' | 'leave'> {
+  /** Counts the leases of one id. */
+  readonly number: number;
 }
 
-/** A worker that does not return a lease within this time is not waited for. */
-export const recallMs = 1_000;
+/** A worker that does not return its leases within this time is not waited for. */
+export const recallTimeoutMs = 1_000;
 
 /** A worker process, as the keeper of the limits sees it. */
 export interface LimitedWorker {
@@ -60,10 +65,10 @@ export interface LimitedWorker {
 }
 
 /** A request that is refused unless a lease brings back what it needs. */
-interface Held {
+interface HeldRequest {
   readonly worker: KeptWorker;
   readonly question: EnterQuestion;
-  readonly awaited: Set<KeptLease>;
+  readonly awaited: Set<KeptLeases>;
 }
 
 /**
@@ -75,18 +80,18 @@ export class LimitKeeper {
   readonly #limiter: MemoryLimiter;
   readonly #timers: Timers;
   readonly #workers = new Set<KeptWorker>();
-  /** Leases with unused units, by subject. */
-  readonly #leases = new Map<string, Set<KeptLease>>();
-  readonly #held = new Set<Held>();
+  /** Leases that can be recalled, by subject. */
+  readonly #leases = new Map<string, Set<KeptLeases>>();
+  readonly #held = new Set<HeldRequest>();
 
   constructor(limiter: MemoryLimiter, timers: Timers) {
     this.#limiter = limiter;
     this.#timers = timers;
   }
 
-  /** `answer` sends to this process; answers that belong together are sent together. */
-  join(answer: (answers: readonly LimitAnswer[]) => void): LimitedWorker {
-    const worker = new KeptWorker(answer);
+  /** `send` sends to this process; answers that belong together are sent together. */
+  join(send: (answers: readonly LimitAnswer[]) => void): LimitedWorker {
+    const worker = new KeptWorker(send);
     this.#workers.add(worker);
     return {
       receive: (questions) => {
@@ -99,7 +104,7 @@ export class LimitKeeper {
         this.#workers.delete(worker);
         for (const held of this.#held) if (held.worker === worker) this.#held.delete(held);
         worker.end();
-        for (const lease of worker.leases.values()) this.#ended(lease);
+        for (const leases of worker.leases.values()) this.#isBack(leases);
         this.#flush();
       },
     };
@@ -113,75 +118,110 @@ export class LimitKeeper {
         return worker.finish(question.id, question.tokens);
       case 'lease':
         return this.#lease(worker, question.id, question.shares, question.tokens);
-      case 'return': {
-        const lease = worker.leases.get(question.id);
-        if (lease === undefined) return;
-        lease.giveBack(question.units);
-        if (question.ended) this.#ended(lease);
-        if (lease.over) worker.leases.delete(question.id);
-      }
+      case 'return':
+        return this.#return(worker, question.id, question.number, question.units);
     }
   }
 
   #enter(worker: KeptWorker, question: EnterQuestion): void {
+    const refusal = this.#admit(worker, question);
+    if (refusal === undefined) return;
+    const awaited = this.#leasesThatHelp(question);
+    if (awaited.size === 0) return worker.answer({ id: question.id, entered: refusal });
+    this.#held.add({ worker, question, awaited });
+    for (const leases of awaited) this.#recall(leases);
+  }
+
+  #admit(worker: KeptWorker, question: EnterQuestion): LimitExceeded | undefined {
     const { id, subject, allowance, tokens, also } = question;
     const entered = this.#limiter.enter(subject, allowance, tokens, also);
-    if (!('limitOf' in entered)) return worker.enters(id, entered, tokens);
-    const awaited = this.#leasesThatHelp(question);
-    if (awaited.size === 0) return worker.tell({ id, entered });
-    this.#held.add({ worker, question, awaited });
-    for (const lease of awaited) this.#recall(lease);
+    if ('limitOf' in entered) return entered;
+    worker.enter(id, entered, tokens);
+    return undefined;
   }
 
   /** The leases of the shares that refuse this request. Empty where one of them has no lease. */
-  #leasesThatHelp({ subject, allowance, tokens, also }: EnterQuestion): Set<KeptLease> {
-    const found = new Set<KeptLease>();
-    for (const share of [{ subject, allowance }, ...(also === undefined ? [] : [also])]) {
-      if (!this.#limiter.refuses(share, tokens)) continue;
-      const leases = this.#leases.get(share.subject);
-      if (leases === undefined) return new Set();
-      for (const lease of leases) found.add(lease);
+  #leasesThatHelp(question: EnterQuestion): Set<KeptLeases> {
+    const found = new Set<KeptLeases>();
+    for (const share of sharesOf(question)) {
+      if (!this.#limiter.refuses(share, question.tokens)) continue;
+      const ofSubject = this.#leases.get(share.subject);
+      if (ofSubject === undefined) return new Set();
+      for (const leases of ofSubject) found.add(leases);
     }
     return found;
   }
 
   #lease(worker: KeptWorker, id: number, shares: readonly Share[], tokens: number): void {
-    const known = worker.leases.get(id);
-    const granted = known?.recalled === true ? undefined : this.#limiter.lease(shares, tokens);
-    if (granted === undefined) return worker.tell({ lease: id, granted });
-    const lease = known ?? new KeptLease(worker, id, shares);
-    lease.grant(granted);
-    worker.leases.set(id, lease);
+    const lease = this.#isAwaited(shares) ? undefined : this.#limiter.lease(shares, tokens);
+    if (lease === undefined) return worker.answer({ lease: id, granted: undefined });
+    const leases = worker.leases.get(id) ?? new KeptLeases(worker, id, shares);
+    worker.leases.set(id, leases);
     for (const { subject } of shares)
-      this.#leases.set(subject, (this.#leases.get(subject) ?? new Set()).add(lease));
-    const { units, requests, tokens: ofTokens } = granted;
-    worker.tell({ lease: id, granted: { units, requests, tokens: ofTokens } });
+      this.#leases.set(subject, (this.#leases.get(subject) ?? new Set()).add(leases));
+    const { units, requests, tokens: ofTokens } = lease;
+    const number = leases.grant(lease);
+    worker.answer({ lease: id, granted: { number, units, requests, tokens: ofTokens } });
   }
 
-  #recall(lease: KeptLease): void {
-    if (lease.recalled) return;
-    const { worker, id } = lease;
-    worker.tell({ recall: id });
-    lease.stopWaiting = this.#timers.after(recallMs, () => {
-      this.#ended(lease);
-      this.#flush();
-    });
+  /** Whether a held request waits for units of one of these shares: a new lease would take them. */
+  #isAwaited(shares: readonly Share[]): boolean {
+    for (const { question } of this.#held)
+      for (const { subject } of sharesOf(question))
+        if (shares.some((share) => share.subject === subject)) return true;
+    return false;
   }
 
-  /** Nothing more comes back from this lease but what running requests hold. */
-  #ended(lease: KeptLease): void {
-    lease.stopWaiting?.();
-    lease.stopWaiting = undefined;
-    for (const { subject } of lease.shares) {
-      const leases = this.#leases.get(subject);
-      leases?.delete(lease);
-      if (leases?.size === 0) this.#leases.delete(subject);
+  #return(worker: KeptWorker, id: number, number: number, units: Units): void {
+    const leases = worker.leases.get(id);
+    // A worker returns only what it has, so there is always a lease.
+    if (leases === undefined) return;
+    leases.giveBack(number, units);
+    if (leases.areOver) worker.leases.delete(id);
+    if (leases.haveUnits) this.#retry(leases);
+    else this.#isBack(leases);
+  }
+
+  #recall(leases: KeptLeases): void {
+    if (leases.stopWaiting !== undefined) return;
+    leases.worker.answer({ recall: leases.id });
+    const stopWaiting = this.#timers.after(recallTimeoutMs, () =>
+      // A return may have arrived while this process itself stood still.
+      this.#timers.soon(() => {
+        if (leases.stopWaiting !== stopWaiting) return;
+        this.#isBack(leases);
+        this.#flush();
+      }),
+    );
+    leases.stopWaiting = stopWaiting;
+  }
+
+  /** No unused unit comes back from these leases any more. */
+  #isBack(leases: KeptLeases): void {
+    leases.stopWaiting?.();
+    leases.stopWaiting = undefined;
+    for (const { subject } of leases.shares) {
+      const ofSubject = this.#leases.get(subject);
+      ofSubject?.delete(leases);
+      if (ofSubject?.size === 0) this.#leases.delete(subject);
     }
-    for (const held of this.#held) {
-      if (!held.awaited.delete(lease) || held.awaited.size > 0) continue;
-      this.#held.delete(held);
-      this.#enter(held.worker, held.question);
-    }
+    this.#retry(leases);
+    for (const held of this.#held) held.awaited.delete(leases);
+    for (const held of this.#held) if (held.awaited.size === 0) this.#refuse(held);
+  }
+
+  /** Lets requests in that wait for these leases, as far as units of them are back. */
+  #retry(leases: KeptLeases): void {
+    for (const held of this.#held)
+      if (held.awaited.has(leases) && this.#admit(held.worker, held.question) === undefined)
+        this.#held.delete(held);
+  }
+
+  #refuse(held: HeldRequest): void {
+    const { worker, question } = held;
+    this.#held.delete(held);
+    const entered = this.#admit(worker, question);
+    if (entered !== undefined) worker.answer({ id: question.id, entered });
   }
 
   #flush(): void {
@@ -189,13 +229,20 @@ export class LimitKeeper {
   }
 }
 
-class KeptLease {
+const sharesOf = ({ subject, allowance, also }: EnterQuestion): readonly Share[] =>
+  also === undefined ? [{ subject, allowance }] : [{ subject, allowance }, also];
+
+/** The leases that one worker has of the same shares: one, or two while it is renewed. */
+class KeptLeases {
   readonly worker: KeptWorker;
   readonly id: number;
   readonly shares: readonly Share[];
   /** Ends the wait for the answer to a recall; undefined: nobody waits. */
   stopWaiting: (() => void) | undefined;
-  #granted: Lease | undefined;
+  readonly #open = new Map<number, Lease>();
+  #last: Lease | undefined;
+  #number = 0;
+  /** Of unused units and of running requests. */
   #places = 0;
 
   constructor(worker: KeptWorker, id: number, shares: readonly Share[]) {
@@ -204,47 +251,51 @@ class KeptLease {
     this.shares = shares;
   }
 
-  get recalled(): boolean {
-    return this.stopWaiting !== undefined;
+  get haveUnits(): boolean {
+    return this.#open.size > 0;
   }
 
-  /** No place is taken any more. */
-  get over(): boolean {
-    return this.#places === 0;
+  get areOver(): boolean {
+    return this.#places === 0 && this.#open.size === 0;
   }
 
-  grant(lease: Lease): void {
-    this.#granted = lease;
+  /** Returns the number of the lease. */
+  grant(lease: Lease): number {
+    this.#last = lease;
     this.#places += lease.units.places;
+    this.#open.set(++this.#number, lease);
+    return this.#number;
   }
 
-  giveBack(units: Units): void {
-    this.#granted?.giveBack(units);
+  giveBack(number: number, units: Units): void {
     this.#places -= units.places;
+    const lease = this.#open.get(number);
+    if (lease === undefined) return this.#last?.leave(units.places, units.tokens);
+    this.#open.delete(number);
+    lease.end(units);
   }
 
-  /** Its process has ended: only places come back. */
-  giveUp(): void {
-    this.giveBack({ requests: 0, tokens: 0, places: this.#places });
+  /** The process has ended. Its units count as used, and its requests end. */
+  end(): void {
+    for (const number of this.#open.keys())
+      this.giveBack(number, { requests: 0, tokens: 0, places: 0 });
+    this.#last?.leave(this.#places, 0);
   }
 }
 
 class KeptWorker {
-  readonly leases = new Map<number, KeptLease>();
-  readonly #answer: (answers: readonly LimitAnswer[]) => void;
-  readonly #running = new Map<
-    number,
-    { readonly pass: { finish(tokens: number): void }; readonly tokens: number }
-  >();
+  readonly leases = new Map<number, KeptLeases>();
+  readonly #send: (answers: readonly LimitAnswer[]) => void;
+  readonly #running = new Map<number, { readonly pass: Pass; readonly tokens: number }>();
   #unsent: LimitAnswer[] = [];
 
-  constructor(answer: (answers: readonly LimitAnswer[]) => void) {
-    this.#answer = answer;
+  constructor(send: (answers: readonly LimitAnswer[]) => void) {
+    this.#send = send;
   }
 
-  enters(id: number, pass: LimitStates & { finish(tokens: number): void }, tokens: number): void {
+  enter(id: number, pass: Pass, tokens: number): void {
     this.#running.set(id, { pass, tokens });
-    this.tell({ id, entered: { requests: pass.requests, tokens: pass.tokens } });
+    this.answer({ id, entered: { requests: pass.requests, tokens: pass.tokens } });
   }
 
   finish(id: number, tokens: number): void {
@@ -252,7 +303,7 @@ class KeptWorker {
     this.#running.delete(id);
   }
 
-  tell(answer: LimitAnswer): void {
+  answer(answer: LimitAnswer): void {
     this.#unsent.push(answer);
   }
 
@@ -260,12 +311,12 @@ class KeptWorker {
     if (this.#unsent.length === 0) return;
     const answers = this.#unsent;
     this.#unsent = [];
-    this.#answer(answers);
+    this.#send(answers);
   }
 
   end(): void {
     for (const { pass, tokens } of this.#running.values()) pass.finish(tokens);
     this.#running.clear();
-    for (const lease of this.leases.values()) lease.giveUp();
+    for (const leases of this.leases.values()) leases.end();
   }
 }

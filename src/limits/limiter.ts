@@ -69,14 +69,16 @@ const sweptPerArrival = 4;
 /** The end of a running request is not known, so this is a guess. */
 export const concurrencyRetryMs = 1_000;
 
-/** A lease is this part of the requests and tokens that are left, */
-const leasedPart = 64;
-/** and this part of the free places, which no header tells. */
-const leasedPartOfPlaces = 8;
-/** A lease for fewer requests than this is not worth its messages. */
-const leasedLeast = 16;
-/** A lease of what has no limit. Sums of many are still exact. */
-const leasedUnlimited = 1e12;
+/** A lease takes the requests and tokens that are left, divided by this, */
+const leaseDivisor = 64;
+/** and the free places divided by this: no header tells them. */
+const leaseDivisorOfPlaces = 4;
+/** A lease for fewer requests at once, or together, is not worth its messages. */
+const leaseRequestsMin = 16;
+/** The requests or tokens of a lease that have no limit. */
+const leaseUnlimited = 1e12;
+/** The places of a lease where requests at once have no limit. */
+const leasePlacesMax = 10_000;
 
 /** The pass of a group without limits: no state, no allocation. */
 export const unlimited: Pass = { requests: undefined, tokens: undefined, finish: () => {} };
@@ -98,6 +100,9 @@ interface Subject {
   requestsFullAt: number;
   tokensFullAt: number;
   running: number;
+  /** What leases hold of both allowances. */
+  requestsLeasedMs: number;
+  tokensLeasedMs: number;
 }
 
 /** Limits of one process, in memory. A refused request uses up nothing. */
@@ -158,9 +163,11 @@ export class MemoryLimiter implements Limiter {
     };
   }
 
-  private pass(state: Subject, now: number, allowance: Allowance, tokens: number): Pass {
-    const { rpm, tpm } = allowance;
-    take(state, now, allowance, 1, Math.min(tokens, tpm ?? 0), 1);
+  private pass(state: Subject, now: number, { rpm, tpm }: Allowance, tokens: number): Pass {
+    if (rpm !== undefined) state.requestsFullAt = spend(state.requestsFullAt, now, 1, rpm);
+    if (tpm !== undefined)
+      state.tokensFullAt = spend(state.tokensFullAt, now, Math.min(tokens, tpm), tpm);
+    state.running++;
     return new LimitedPass(state, this.clock, now, rpm, tpm, tokens);
   }
 
@@ -189,19 +196,21 @@ export class MemoryLimiter implements Limiter {
       tokens: Math.min(...parts.map((part) => part.tokens)),
       places: Math.min(...parts.map((part) => part.places)),
     };
-    if (Math.min(units.requests, units.places, units.tokens / Math.max(tokens, 1)) < leasedLeast)
+    if (
+      Math.min(units.requests, units.places, units.tokens / Math.max(tokens, 1)) < leaseRequestsMin
+    )
       return undefined;
-    for (const { state, allowance } of all)
-      take(state, now, allowance, units.requests, units.tokens, units.places);
+    const leases = all.map(
+      ({ state, allowance }) => new SubjectLease(state, now, allowance, units),
+    );
     const states = all.map(({ state, allowance }) => statesOf(state, now, allowance));
     return {
       units,
       requests: states.map(({ requests }) => requests).reduce(tighter),
       tokens: states.map((each) => each.tokens).reduce(tighter),
-      giveBack: (back) => {
-        const at = this.clock.monotonicMs();
-        for (const { state, allowance } of all) giveBack(state, at, allowance, back);
-      },
+      end: (unused) => leases.forEach((lease) => lease.end(this.clock.monotonicMs(), unused)),
+      leave: (places, tokens) =>
+        leases.forEach((lease) => lease.leave(this.clock.monotonicMs(), places, tokens)),
     };
   }
 
@@ -214,7 +223,13 @@ export class MemoryLimiter implements Limiter {
     let state = this.subjects.get(id);
     if (state === undefined) {
       this.sweep(now);
-      state = { requestsFullAt: 0, tokensFullAt: 0, running: 0 };
+      state = {
+        requestsFullAt: 0,
+        tokensFullAt: 0,
+        running: 0,
+        requestsLeasedMs: 0,
+        tokensLeasedMs: 0,
+      };
       this.subjects.set(id, state);
     }
     return state;
@@ -237,45 +252,79 @@ export class MemoryLimiter implements Limiter {
   }
 }
 
-function take(
-  state: Subject,
-  now: number,
-  { rpm, tpm }: Allowance,
-  requests: number,
-  tokens: number,
-  places: number,
-): void {
-  if (rpm !== undefined) state.requestsFullAt = spend(state.requestsFullAt, now, requests, rpm);
-  if (tpm !== undefined) state.tokensFullAt = spend(state.tokensFullAt, now, tokens, tpm);
-  state.running += places;
-}
-
 /** The largest lease of one subject. */
 function partOf(state: Subject, now: number, { rpm, tpm, concurrency }: Allowance): Units {
   const part = (fullAt: number, limit: number | undefined): number =>
-    limit === undefined ? leasedUnlimited : Math.floor(remaining(fullAt, now, limit) / leasedPart);
+    limit === undefined ? leaseUnlimited : Math.floor(remaining(fullAt, now, limit) / leaseDivisor);
   return {
-    requests: part(state.requestsFullAt, rpm),
-    tokens: part(state.tokensFullAt, tpm),
+    requests: part(requestsFullAt(state, now), rpm),
+    tokens: part(tokensFullAt(state, now), tpm),
     places:
       concurrency === undefined
-        ? leasedUnlimited
-        : Math.floor((concurrency - state.running) / leasedPartOfPlaces),
+        ? leasePlacesMax
+        : Math.floor((concurrency - state.running) / leaseDivisorOfPlaces),
   };
 }
 
-function giveBack(
-  state: Subject,
-  now: number,
-  { rpm, tpm }: Allowance,
-  { requests, tokens, places }: Units,
-): void {
-  if (rpm !== undefined)
-    state.requestsFullAt = correct(state.requestsFullAt, now, -requests, rpm, Infinity);
-  if (tpm !== undefined)
-    state.tokensFullAt = correct(state.tokensFullAt, now, -tokens, tpm, Infinity);
-  state.running -= places;
+/**
+ * The part of one subject in a lease. Its units are set aside until the end of the lease. What was
+ * used of them counts from its beginning.
+ */
+class SubjectLease {
+  readonly #state: Subject;
+  readonly #begin: number;
+  readonly #allowance: Allowance;
+  readonly #units: Units;
+
+  constructor(state: Subject, begin: number, allowance: Allowance, units: Units) {
+    this.#state = state;
+    this.#begin = begin;
+    this.#allowance = allowance;
+    this.#units = units;
+    this.#setAside(1);
+    state.running += units.places;
+  }
+
+  #setAside(sign: 1 | -1): void {
+    const { rpm, tpm } = this.#allowance;
+    const { requests, tokens } = this.#units;
+    const state = this.#state;
+    if (rpm !== undefined)
+      state.requestsLeasedMs = rounded(state.requestsLeasedMs + sign * cost(requests, rpm));
+    if (tpm !== undefined)
+      state.tokensLeasedMs = rounded(state.tokensLeasedMs + sign * cost(tokens, tpm));
+  }
+
+  end(now: number, unused: Units): void {
+    this.#setAside(-1);
+    const state = this.#state;
+    const { rpm } = this.#allowance;
+    const requests = this.#units.requests - unused.requests;
+    if (rpm !== undefined)
+      state.requestsFullAt = spend(state.requestsFullAt, this.#begin, requests, rpm);
+    state.tokensFullAt = Math.max(state.tokensFullAt, this.#begin);
+    this.leave(now, unused.places, unused.tokens - this.#units.tokens);
+  }
+
+  leave(now: number, places: number, tokens: number): void {
+    const state = this.#state;
+    const { tpm } = this.#allowance;
+    state.running -= places;
+    // Who gives tokens back leaves out those that time has worked off.
+    if (tpm !== undefined)
+      state.tokensFullAt = correct(state.tokensFullAt, now, -tokens, tpm, Infinity);
+  }
 }
+
+/** Sums of leases that have ended are not exactly 0. */
+const rounded = (leasedMs: number): number => (leasedMs < roundingMs ? 0 : leasedMs);
+
+const requestsFullAt = (state: Subject, now: number): number =>
+  withLeased(state.requestsFullAt, now, state.requestsLeasedMs);
+const tokensFullAt = (state: Subject, now: number): number =>
+  withLeased(state.tokensFullAt, now, state.tokensLeasedMs);
+const withLeased = (fullAt: number, now: number, leasedMs: number): number =>
+  leasedMs === 0 ? fullAt : Math.max(fullAt, now) + leasedMs;
 
 function refusedBy(
   state: Subject,
@@ -286,8 +335,8 @@ function refusedBy(
   const { rpm, tpm, concurrency } = allowance;
   if (concurrency !== undefined && state.running >= concurrency)
     return limitExceeded('concurrency', concurrency, concurrencyRetryMs, state, now, allowance);
-  const requestsMs = rpm === undefined ? 0 : waitMs(state.requestsFullAt, now, 1, rpm);
-  const tokensMs = tpm === undefined ? 0 : waitMs(state.tokensFullAt, now, tokens, tpm);
+  const requestsMs = rpm === undefined ? 0 : waitMs(requestsFullAt(state, now), now, 1, rpm);
+  const tokensMs = tpm === undefined ? 0 : waitMs(tokensFullAt(state, now), now, tokens, tpm);
   if (requestsMs === 0 && tokensMs === 0) return undefined;
   if (rpm !== undefined && requestsMs >= tokensMs)
     return limitExceeded('requests', rpm, requestsMs, state, now, allowance);
@@ -323,8 +372,8 @@ function limitExceeded(
 
 function statesOf(state: Subject, now: number, { rpm, tpm }: Allowance): LimitStates {
   return {
-    requests: limitState(rpm, state.requestsFullAt, now),
-    tokens: limitState(tpm, state.tokensFullAt, now),
+    requests: limitState(rpm, requestsFullAt(state, now), now),
+    tokens: limitState(tpm, tokensFullAt(state, now), now),
   };
 }
 
@@ -355,8 +404,8 @@ class LimitedPass implements Pass {
     tpm: number | undefined,
     tokens: number,
   ) {
-    this.requests = limitState(rpm, state.requestsFullAt, now);
-    this.tokens = limitState(tpm, state.tokensFullAt, now);
+    this.requests = limitState(rpm, requestsFullAt(state, now), now);
+    this.tokens = limitState(tpm, tokensFullAt(state, now), now);
     this.state = state;
     this.clock = clock;
     this.tpm = tpm;
@@ -417,8 +466,10 @@ export interface Units {
 /** Units that one process lets requests in with. `requests` and `tokens`: what is left beside. */
 export interface Lease extends LimitStates {
   readonly units: Units;
-  /** Gives units back. Tokens below zero were used beyond the lease. */
-  giveBack(units: Units): void;
+  /** Ends it; the other units were used. Places come back from requests that have ended. */
+  end(unused: Units): void;
+  /** Requests end after the lease. Tokens come back, or below zero were used beyond it. */
+  leave(places: number, tokens: number): void;
 }
 
 export interface LimitExceeded {

@@ -9,6 +9,9 @@ import {
   windowMs,
 } from './limiter.ts';
 
+/** Requests that count for the average of their tokens. */
+const averagedRequests = 8;
+
 /**
  * What one process holds of the allowance of some shares: nothing while it is closed, or the units
  * of a lease.
@@ -17,19 +20,21 @@ export class WorkerLease {
   readonly key: string;
   readonly id: number;
   readonly shares: readonly Share[];
-  /** Requests since the last renewal. */
-  entered = 0;
+  /** Requests that came since the last renewal. */
+  requests = 0;
+  /** The tokens of one request, on average of the last ones. */
+  tokensEach = 0;
   /** A question for a lease has been sent and not answered yet. */
-  asked = false;
-  /** The tokens of the request for which it was sent. */
-  tokensAsked = 0;
+  isAsked = false;
+  /** Of the last lease, by which the keeper knows it. */
+  number = 0;
   readonly #clock: Clock;
   readonly #giveBack: (lease: WorkerLease) => void;
   #granted: GrantedLease | undefined;
   #openedAt = 0;
-  #requests = 0;
-  #tokens = 0;
-  #places = 0;
+  #requestsLeft = 0;
+  #tokensLeft = 0;
+  #placesLeft = 0;
 
   /** `giveBack` takes the units of requests that end after this lease. */
   constructor(
@@ -61,10 +66,11 @@ export class WorkerLease {
 
   open(granted: GrantedLease): void {
     this.#granted = granted;
+    this.number = granted.number;
     this.#openedAt = this.#clock.monotonicMs();
-    this.#requests = granted.units.requests;
-    this.#tokens = granted.units.tokens;
-    this.#places = granted.units.places;
+    this.#requestsLeft = granted.units.requests;
+    this.#tokensLeft = granted.units.tokens;
+    this.#placesLeft = granted.units.places;
   }
 
   close(): void {
@@ -73,25 +79,39 @@ export class WorkerLease {
 
   /** Takes all unused units out. */
   takeUnits(): Units {
-    const units = { requests: this.#requests, tokens: this.#tokens, places: this.#places };
-    this.#requests = 0;
-    this.#tokens = 0;
-    this.#places = 0;
+    const units = {
+      requests: this.#requestsLeft,
+      tokens: this.#tokensLeft,
+      places: this.#placesLeft,
+    };
+    this.#requestsLeft = 0;
+    this.#tokensLeft = 0;
+    this.#placesLeft = 0;
     return units;
+  }
+
+  /** Whether the units do not suffice for an average request. */
+  get isShort(): boolean {
+    return !this.#suffices(this.tokensEach);
+  }
+
+  #suffices(tokens: number): boolean {
+    return this.#requestsLeft >= 1 && this.#placesLeft >= 1 && this.#tokensLeft >= tokens;
   }
 
   /** Undefined where the units do not suffice. */
   enter(tokens: number): Pass | undefined {
+    this.requests += 1;
+    this.tokensEach += (tokens - this.tokensEach) / averagedRequests;
     const granted = this.#granted;
-    if (granted === undefined || this.#requests < 1 || this.#places < 1 || this.#tokens < tokens)
-      return undefined;
-    this.#requests -= 1;
-    this.#tokens -= tokens;
-    this.#places -= 1;
-    const ofTokens = withUnits(granted.tokens, this.#tokens);
+    if (granted === undefined || !this.#suffices(tokens)) return undefined;
+    this.#requestsLeft -= 1;
+    this.#tokensLeft -= tokens;
+    this.#placesLeft -= 1;
+    const ofTokens = withUnits(granted.tokens, this.#tokensLeft);
     return new LeasedPass(
       this,
-      withUnits(granted.requests, this.#requests),
+      withUnits(granted.requests, this.#requestsLeft),
       ofTokens,
       tokens,
       this.#openedAt + (ofTokens?.resetMs ?? 0),
@@ -100,13 +120,14 @@ export class WorkerLease {
 
   /**
    * Ends a request for which `setAside` tokens were taken. Of what it did not use, only the part
-   * comes back that time has not worked off: the time between now and `paidUntil`.
+   * comes back that time has not worked off: the time between now and `paidUntil`, by the tighter of
+   * two limits.
    */
   leave(setAside: number, used: number, tpm: number | undefined, paidUntil: number): void {
-    this.#places += 1;
+    this.#placesLeft += 1;
     if (tpm !== undefined) {
       const unpaidMs = Math.max(0, paidUntil - this.#clock.monotonicMs());
-      this.#tokens += Math.min(setAside - used, (unpaidMs * tpm) / windowMs);
+      this.#tokensLeft += Math.min(setAside - used, (unpaidMs * tpm) / windowMs);
     }
     if (!this.isOpen) this.#giveBack(this);
   }

@@ -2,9 +2,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { mockedClock, openWorkers } from '../../test/support/limited-workers.ts';
 import { allow, limiterSuite, pass, refused } from '../../test/support/limiter-suite.ts';
 import { systemTimers } from '../base/clock.ts';
-import { type LimitAnswer, type LimitQuestion, LimitKeeper, recallMs } from './limit-keeper.ts';
+import {
+  type LimitAnswer,
+  type LimitQuestion,
+  LimitKeeper,
+  recallTimeoutMs,
+} from './limit-keeper.ts';
 import { type Allowance, type LimitExceeded, type Pass, MemoryLimiter } from './limiter.ts';
-import { leasedFrom, leaseMs, WorkerLimiter } from './worker-limiter.ts';
+import { leaseFromRequests, leaseMs, WorkerLimiter } from './worker-limiter.ts';
 
 const ofKind = (questions: readonly LimitQuestion[], kind: LimitQuestion['limit']): number =>
   questions.filter(({ limit }) => limit === kind).length;
@@ -51,7 +56,9 @@ describe('several workers', () => {
 
   /** Lets so many requests in that the worker leases. They run on. */
   const leases = async (worker: WorkerLimiter, limits: Partial<Allowance>): Promise<Pass[]> =>
-    (await together(Array.from({ length: leasedFrom }, () => ask(worker, limits, 0)))).map(pass);
+    (await together(Array.from({ length: leaseFromRequests }, () => ask(worker, limits, 0)))).map(
+      pass,
+    );
 
   test('requests of two processes share one allowance', async () => {
     const { worker } = openWorkers(2);
@@ -68,14 +75,18 @@ describe('several workers', () => {
   test('requests that arrive together go in one message, and so do their answers', async () => {
     const sent: number[] = [];
     const keeper = new LimitKeeper(new MemoryLimiter(mockedClock), systemTimers);
-    const seen = keeper.join((answers) => {
+    const connection = keeper.join((answers) => {
       sent.push(answers.length);
       worker.receive(answers);
     });
-    const worker: WorkerLimiter = new WorkerLimiter((questions) => {
-      sent.push(questions.length);
-      seen.receive(questions);
-    }, mockedClock);
+    const worker: WorkerLimiter = new WorkerLimiter(
+      (questions) => {
+        sent.push(questions.length);
+        connection.receive(questions);
+      },
+      mockedClock,
+      systemTimers,
+    );
     const entered = await together(Array.from({ length: 5 }, () => ask(worker, { rpm: 3 }, 1)));
     expect(sent).toEqual([5, 5]);
     for (const one of entered) if (isPass(one)) one.finish(1);
@@ -101,7 +112,7 @@ describe('several workers', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(questions.length).toBe(before);
     const left = passes.at(-1)?.requests?.remaining;
-    expect(left).toBeGreaterThanOrEqual(100_000 - leasedFrom - 500);
+    expect(left).toBeGreaterThanOrEqual(100_000 - leaseFromRequests - 500);
     expect(left).toBeLessThan(100_000 - 500 + 30); // 16 are allowed again within 10 ms
   });
 
@@ -123,13 +134,13 @@ describe('several workers', () => {
     const limits = { rpm: 1_000_000 };
     await leases(worker, limits);
     for (let i = 0; i < 10; i++) {
-      for (let n = 0; n < leasedFrom; n++) atOnce(worker, limits).finish(0);
+      for (let n = 0; n < leaseFromRequests; n++) atOnce(worker, limits).finish(0);
       await vi.advanceTimersByTimeAsync(leaseMs);
     }
-    expect(ofKind(questions, 'enter')).toBe(leasedFrom);
+    expect(ofKind(questions, 'enter')).toBe(leaseFromRequests);
     expect(ofKind(questions, 'lease')).toBe(11);
     await vi.advanceTimersByTimeAsync(2 * leaseMs);
-    expect(questions.at(-1)).toMatchObject({ limit: 'return', ended: true });
+    expect(questions.at(-1)).toMatchObject({ limit: 'return', number: 11 });
     expect(vi.getTimerCount()).toBe(0);
     expect(pass(await enter(worker, limits)).requests?.remaining).toBeGreaterThan(999_990);
   });
@@ -165,9 +176,9 @@ describe('several workers', () => {
     await leases(first, limits);
     hang(0);
     const entered = Promise.all(Array.from({ length: 200 }, () => ask(second, limits, 0)));
-    await vi.advanceTimersByTimeAsync(recallMs + 10);
+    await vi.advanceTimersByTimeAsync(recallTimeoutMs + 10);
     const refusals = (await entered).filter((one) => !isPass(one));
-    expect(refusals.length).toBe(leasedFrom + 24);
+    expect(refusals.length).toBe(leaseFromRequests + (200 - leaseFromRequests) / 4);
     expect(refused(await enter(second, limits)).limitOf).toBe('concurrency');
   });
 
@@ -209,8 +220,101 @@ describe('several workers', () => {
     more.finish(1_000_500);
     await vi.advanceTimersByTimeAsync(3 * leaseMs);
     const now = pass(await enter(second, limits)).tokens;
-    // The allowance grows by 100 tokens each ms.
+    // The allowance grows by 100 tokens each ms, here for some more than three leases.
     expect(now?.remaining).toBeGreaterThanOrEqual(4_999_400);
-    expect(now?.remaining).toBeLessThan(5_040_000);
+    expect(now?.remaining).toBeLessThan(5_000_000 + 100 * (3 * leaseMs + 50));
+  });
+
+  test.each<Partial<Allowance>>([{ rpm: 6_000 }, { tpm: 600_000 }])(
+    'two workers that lease all the time let in what %j allows, and no more',
+    async (limits) => {
+      const { worker, questions } = openWorkers(2);
+      const began = Date.now();
+      let [entered, no] = [0, 0];
+      while (no < 500) {
+        for (const one of [worker(0), worker(1)])
+          for (let i = 0; i < 60; i++)
+            void ask(one, limits, 100).then((each) => (isPass(each) ? entered++ : no++));
+        await vi.advanceTimersByTimeAsync(20);
+      }
+      const grown = (6_000 / 60_000) * (Date.now() - began + 2 * leaseMs);
+      expect(entered).toBeGreaterThanOrEqual(6_000);
+      expect(entered).toBeLessThanOrEqual(6_000 + grown);
+      expect(ofKind(questions, 'enter')).toBeLessThan(5_000);
+    },
+  );
+
+  test('a large request enters, although small ones of two workers lease all the time', async () => {
+    const { worker } = openWorkers(3, { delayMs: (place) => 4 * place });
+    const [first, second] = [worker(0), worker(1)];
+    const limits = { tpm: 10_000_000 };
+    await leases(first, limits);
+    await leases(second, limits);
+    await vi.advanceTimersByTimeAsync(20);
+    const large = ask(worker(2), limits, 9_950_000);
+    for (let i = 0; i < 50; i++) {
+      for (const one of [first, second]) void ask(one, limits, 10);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    pass(await large);
+  });
+
+  test('a quiet time does not count twice for units that lie in a lease', async () => {
+    const { worker } = openWorkers(2);
+    const [first, second] = [worker(0), worker(1)];
+    const limits = { rpm: 60_000 };
+    await leases(first, limits);
+    for (let i = 0; i < 20; i++) {
+      for (let n = 0; n < leaseFromRequests; n++) atOnce(first, limits).finish(0);
+      await vi.advanceTimersByTimeAsync(leaseMs);
+    }
+    const entered = await together(Array.from({ length: 62_000 }, () => ask(second, limits)));
+    expect(entered.filter(isPass).length).toBeLessThanOrEqual(60_000 + leaseMs);
+  });
+
+  test('requests that end while a lease is asked for do not end the new one', async () => {
+    const { worker } = openWorkers(2);
+    const [first, second] = [worker(0), worker(1)];
+    const limits = { concurrency: 1_000 };
+    const running = await leases(first, limits);
+    running.push(atOnce(first, limits));
+    await vi.advanceTimersByTimeAsync(2 * leaseMs); // the lease is closed
+    const asking = Array.from({ length: leaseFromRequests }, () => ask(first, limits));
+    running.at(-1)?.finish(0);
+    running.push(...(await together(asking)).map(pass));
+    const room = 1_000 - (running.length - 1);
+    const entered = await together(Array.from({ length: room + 1 }, () => ask(second, limits)));
+    expect(entered.filter(isPass).length).toBe(room);
+  });
+
+  test('units that one worker returns are used before another has answered', async () => {
+    const { worker, hang } = openWorkers(3);
+    const limits = { concurrency: 1_000 };
+    await leases(worker(0), limits);
+    await leases(worker(1), limits);
+    hang(1);
+    const free = 1_000 - 2 * leaseFromRequests;
+    const returned = Math.floor((1_000 - leaseFromRequests) / 4);
+    const held = Math.floor((free - returned) / 4);
+    const asked = Array.from({ length: free }, () => ask(worker(2), limits));
+    let entered = 0;
+    for (const one of asked) void one.then((each) => (entered += isPass(each) ? 1 : 0));
+    await vi.advanceTimersByTimeAsync(50);
+    expect(entered).toBe(free - held);
+    await vi.advanceTimersByTimeAsync(recallTimeoutMs);
+    expect((await Promise.all(asked)).filter(isPass).length).toBe(free - held);
+  });
+
+  test('a large request does not close the lease of small ones', async () => {
+    const { worker: process, questions } = openWorkers(1);
+    const worker = process(0);
+    const limits = { tpm: 10_000_000 };
+    await leases(worker, limits);
+    for (let i = 0; i < 20; i++) {
+      void ask(worker, limits, 200_000);
+      for (let n = 0; n < 50; n++) atOnce(worker, limits, 1);
+    }
+    await vi.advanceTimersByTimeAsync(10);
+    expect(ofKind(questions, 'lease')).toBe(1);
   });
 });

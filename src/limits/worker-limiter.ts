@@ -1,8 +1,9 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timers } from '../base/clock.ts';
 import type { GrantedLease, LimitAnswer, LimitQuestion } from './limit-keeper.ts';
 import {
   type Allowance,
   type LimitExceeded,
+  type LimitStates,
   type Pass,
   type Share,
   type SharedLimiter,
@@ -12,9 +13,9 @@ import {
 import { WorkerLease } from './worker-lease.ts';
 
 /** A lease ends, or is replaced by a new one, after this time. */
-export const leaseMs = 100;
+export const leaseMs = 250;
 /** From this many requests in that time on, a worker leases instead of asking for each. */
-export const leasedFrom = 8;
+export const leaseFromRequests = 8;
 
 /**
  * The limits of one worker process among several on one machine; another process keeps them.
@@ -25,17 +26,22 @@ export const leasedFrom = 8;
 export class WorkerLimiter implements SharedLimiter {
   readonly #sendQuestions: (questions: readonly LimitQuestion[]) => void;
   readonly #clock: Clock;
+  readonly #timers: Timers;
   readonly #waiting = new Map<number, (entered: Pass | LimitExceeded) => void>();
   /** By the shares of a request, and by id. */
   readonly #leases = new Map<string, WorkerLease>();
   readonly #leasesById = new Map<number, WorkerLease>();
-  #timer: NodeJS.Timeout | undefined;
   #lastId = 0;
   #unsent: LimitQuestion[] = [];
 
-  constructor(sendQuestions: (questions: readonly LimitQuestion[]) => void, clock: Clock) {
+  constructor(
+    sendQuestions: (questions: readonly LimitQuestion[]) => void,
+    clock: Clock,
+    timers: Timers,
+  ) {
     this.#sendQuestions = sendQuestions;
     this.#clock = clock;
+    this.#timers = timers;
   }
 
   enter(
@@ -46,26 +52,25 @@ export class WorkerLimiter implements SharedLimiter {
   ): Pass | Promise<Pass | LimitExceeded> {
     if (isUnlimited(allowance) && (also === undefined || isUnlimited(also.allowance)))
       return unlimited;
-    const lease = this.#leaseFor(subject, allowance, also);
-    lease.entered += 1;
+    const lease = this.#leaseFor(subject, allowance, tokens, also);
     const pass = lease.enter(tokens);
     if (pass !== undefined) return pass;
     const id = ++this.#lastId;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
       this.#queue({ limit: 'enter', id, subject, allowance, tokens, also });
-      if (lease.entered >= leasedFrom) this.#ask(lease, tokens);
+      if (lease.requests >= leaseFromRequests && lease.isShort) this.#ask(lease);
     });
   }
 
   receive(answers: readonly LimitAnswer[]): void {
     for (const answer of answers)
-      if ('entered' in answer) this.#entered(answer.id, answer.entered);
+      if ('entered' in answer) this.#decided(answer.id, answer.entered);
       else if ('lease' in answer) this.#granted(answer.lease, answer.granted);
-      else this.#end(this.#leasesById.get(answer.recall));
+      else this.#close(this.#leasesById.get(answer.recall));
   }
 
-  #entered(id: number, entered: Extract<LimitAnswer, { readonly id: number }>['entered']): void {
+  #decided(id: number, entered: LimitExceeded | LimitStates): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     waiting?.('limitOf' in entered ? entered : { ...entered, finish: this.#finishOf(id) });
@@ -79,66 +84,68 @@ export class WorkerLimiter implements SharedLimiter {
     };
   }
 
-  #leaseFor(subject: string, allowance: Allowance, also: Share | undefined): WorkerLease {
+  #leaseFor(
+    subject: string,
+    allowance: Allowance,
+    tokens: number,
+    also: Share | undefined,
+  ): WorkerLease {
     const key = also === undefined ? subject : `${subject}\n${also.subject}`;
     const known = this.#leases.get(key);
     if (known !== undefined && known.isFor(allowance, also)) return known;
     const shares = [{ subject, allowance }, ...(also === undefined ? [] : [also])];
     const lease = new WorkerLease(key, ++this.#lastId, shares, this.#clock, this.#giveBack);
+    lease.tokensEach = tokens;
     this.#leases.set(key, lease);
+    if (this.#leasesById.size === 0) this.#timers.after(leaseMs, this.#renew);
     this.#leasesById.set(lease.id, lease);
-    this.#timer ??= setInterval(() => this.renew(), leaseMs).unref();
     return lease;
   }
 
   /** Asks for a lease in place of this one, which holds until the answer. */
-  #ask(lease: WorkerLease, tokens: number): void {
-    if (lease.asked) return;
-    lease.asked = true;
-    lease.tokensAsked = tokens;
-    this.#queue({ limit: 'lease', id: lease.id, shares: lease.shares, tokens });
+  #ask(lease: WorkerLease): void {
+    if (lease.isAsked) return;
+    lease.isAsked = true;
+    const { id, shares, tokensEach: tokens } = lease;
+    this.#queue({ limit: 'lease', id, shares, tokens });
   }
 
   #granted(id: number, granted: GrantedLease | undefined): void {
     const lease = this.#leasesById.get(id);
     if (lease === undefined) return;
-    lease.asked = false;
-    if (granted === undefined) {
-      lease.entered = 0;
-      return this.#end(lease);
-    }
+    lease.isAsked = false;
+    lease.requests = 0;
+    if (granted === undefined) return this.#close(lease);
     if (lease.isOpen) this.#giveBack(lease);
     lease.open(granted);
   }
 
-  #end(lease: WorkerLease | undefined): void {
+  #close(lease: WorkerLease | undefined): void {
     if (lease === undefined || !lease.isOpen) return;
-    lease.close();
     this.#giveBack(lease);
+    lease.close();
   }
 
   readonly #giveBack = (lease: WorkerLease): void =>
-    this.#queue({ limit: 'return', id: lease.id, units: lease.takeUnits(), ended: !lease.isOpen });
+    this.#queue({ limit: 'return', id: lease.id, number: lease.number, units: lease.takeUnits() });
 
-  /** Renews the leases that are used, and ends the others. A timer calls it. */
-  renew(): void {
+  /** Renews the leases that are used, and closes the others. */
+  readonly #renew = (): void => {
     for (const [id, lease] of this.#leasesById) {
-      const used = lease.entered;
-      lease.entered = 0;
-      if (lease.asked) continue;
-      if (lease.isOpen && used >= leasedFrom) this.#ask(lease, lease.tokensAsked);
-      else this.#end(lease);
-      if (used > 0) continue;
+      if (lease.isAsked) continue;
+      const { requests } = lease;
+      lease.requests = 0;
+      if (lease.isOpen && requests >= leaseFromRequests) this.#ask(lease);
+      else this.#close(lease);
+      if (requests > 0) continue;
       this.#leasesById.delete(id);
       if (this.#leases.get(lease.key) === lease) this.#leases.delete(lease.key);
     }
-    if (this.#leasesById.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
+    if (this.#leasesById.size > 0) this.#timers.after(leaseMs, this.#renew);
+  };
 
   #queue(question: LimitQuestion): void {
-    if (this.#unsent.push(question) === 1) setImmediate(this.#send);
+    if (this.#unsent.push(question) === 1) this.#timers.soon(this.#send);
   }
 
   readonly #send = (): void => {

@@ -3,13 +3,18 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openWorkers, type Workers } from '../../test/support/limited-workers.ts';
 import { allow } from '../../test/support/limiter-suite.ts';
 import { long } from '../../test/support/long.ts';
-import { recallMs } from './limit-keeper.ts';
+import { recallTimeoutMs } from './limit-keeper.ts';
 import type { Allowance, LimitExceeded, Pass } from './limiter.ts';
+import { leaseMs } from './worker-limiter.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const processes = 3;
+/** Of a message. */
+const delayMsMax = 30;
+/** Requests of a lease count from its beginning: so much too early at most. */
+const shiftMs = 2 * leaseMs + 4 * delayMsMax;
 /** Tokens that are set aside for each request. */
 const setAside = 100;
 
@@ -18,7 +23,7 @@ const action = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       enter: fc.nat(processes - 1),
-      count: fc.integer({ min: 1, max: 40 }),
+      count: fc.integer({ min: 1, max: 150 }),
     }),
   },
   {
@@ -41,8 +46,8 @@ test.each<Partial<Allowance>>([
 ])('no more enters than %j allows, and later all of it, whatever the order of messages', (limits) =>
   fc.assert(
     fc.asyncProperty(
-      fc.array(action, { minLength: 20, maxLength: 80 }),
-      fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 20 }),
+      fc.array(action, { minLength: 40, maxLength: 100 }),
+      fc.array(fc.integer({ min: 0, max: delayMsMax }), { minLength: 1, maxLength: 20 }),
       async (actions, delays) => {
         let messages = 0;
         const delayMs = (): number => delays[messages++ % delays.length] ?? 0;
@@ -67,7 +72,7 @@ class Run {
   /** Running requests, with the place of their process. */
   readonly #running = new Map<Pass, number>();
   readonly #ended = new Set<number>();
-  #entered = 0;
+  #requestsFullAt = 0;
   #tokens = 0;
 
   constructor(workers: Workers, limits: Partial<Allowance>) {
@@ -102,12 +107,18 @@ class Run {
   #answered(place: number, entered: Pass | LimitExceeded): void {
     if ('limitOf' in entered || this.#ended.has(place)) return;
     this.#running.set(entered, place);
-    this.#entered += 1;
     this.#tokens += setAside;
     const minutes = 1 + (Date.now() - this.#begin) / 60_000;
     atMost('running requests', this.#running.size, this.#limits.concurrency);
-    atMost('requests', this.#entered, this.#limits.rpm * minutes + 0.001);
+    this.#enteredAt(Date.now());
     atMost('tokens', this.#tokens, this.#limits.tpm * minutes + 0.001);
+  }
+
+  /** Over any stretch of time, no more than the burst and the rate allow. */
+  #enteredAt(now: number): void {
+    const eachMs = 60_000 / this.#limits.rpm;
+    this.#requestsFullAt = Math.max(this.#requestsFullAt, now) + eachMs;
+    atMost('ms of requests', this.#requestsFullAt - now, 60_000 + shiftMs);
   }
 
   /** One process always stays. */
@@ -123,7 +134,7 @@ class Run {
    * passed; and how many should: the whole allowance.
    */
   async afterRest(): Promise<{ entered: number; allowed: number }> {
-    await elapse(recallMs + 1_000);
+    await elapse(recallTimeoutMs + 1_000);
     for (const pass of this.#running.keys()) pass.finish(setAside);
     vi.advanceTimersByTime(180_000);
     const { rpm, tpm, concurrency } = this.#limits;

@@ -94,8 +94,11 @@ export interface Files {
   read(file: StoredFile, range: ByteRange): Promise<Readable | undefined>;
   /** Removes the file. False when there was none. */
   remove(account: string, id: string): Promise<boolean>;
-  /** Removes expired files and the remains of interrupted writes; returns the number of files. */
-  expire(): Promise<number>;
+  /**
+   * Removes expired files and the remains of interrupted writes; returns the number of files. Rejects
+   * at the end where some cannot be removed. `stopped` ends it before the next few.
+   */
+  expire(stopped?: () => boolean): Promise<number>;
 }
 
 /** Reads a row of the table `file`. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
-import type { Database } from '../storage/database.ts';
+import { type Database, isAway } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import { contentType } from './content-type.ts';
 import type { FileUrls } from './file-urls.ts';
@@ -166,14 +166,25 @@ export class Uploads {
     return this.#parts.addresses.base(host) + path;
   }
 
-  /** Removes expired files and uploads given up; returns their number. */
-  async expire(): Promise<number> {
+  /**
+   * Removes expired files and uploads given up; returns their number. Rejects at the end where some
+   * cannot be removed. `stopped` ends it before the next one.
+   */
+  async expire(stopped: () => boolean = () => false): Promise<number> {
     const { database, clock } = this.#parts;
     const rows = await database.query(
       `SELECT * FROM upload WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnce}`,
       [clock.now()],
     );
-    for (const row of rows) await this.remove(readUploadRow(row));
+    const failures: unknown[] = [];
+    for (const row of rows) {
+      if (stopped()) break;
+      await this.remove(readUploadRow(row)).catch((error: unknown) => {
+        if (isAway(error)) throw error;
+        failures.push(error);
+      });
+    }
+    if (failures.length > 0) throw failures[0];
     return rows.length;
   }
 }

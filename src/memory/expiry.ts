@@ -2,10 +2,10 @@ import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 
 /**
  * A store whose entries expire. `expire` deletes at most `expiredAtOnceMax` at a time, so that no
- * commit is long, and returns how many.
+ * commit is long, and returns how many. One that takes several steps asks `stopped` between them.
  */
 export interface Expiring {
-  expire(): Promise<number>;
+  expire(stopped: () => boolean): Promise<number>;
 }
 
 export const expiredAtOnceMax = 500;
@@ -13,9 +13,9 @@ export const expiredAtOnceMax = 500;
 const rhythm = { firstMs: 60_000, everyMs: 3_600_000 };
 
 /** Deletes expired entries, a minute from now and then every hour. */
-export function expireHourly(memory: Expiring, onError: OnError): Repeated {
+export function expireHourly(name: string, memory: Expiring, onError: OnError): Repeated {
   const expire = async (stopped: () => boolean): Promise<void> => {
-    while ((await memory.expire()) === expiredAtOnceMax && !stopped());
+    while ((await memory.expire(stopped)) === expiredAtOnceMax && !stopped());
   };
-  return repeat('deletion of what expired', expire, rhythm, onError);
+  return repeat(`deletion of what expired: ${name}`, expire, rhythm, onError);
 }

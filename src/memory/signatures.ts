@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
+import { type OnError, WorkOutcomes } from '../storage/repeat.ts';
 import type { Sealer } from '../storage/seal.ts';
 import { expiredAtOnceMax } from './expiry.ts';
 
@@ -17,6 +18,7 @@ export interface SignatureStore {
    * from the database.
    */
   find(account: string, signer: string, calls: readonly string[]): Signatures | Promise<Signatures>;
+  /** Never rejects: signatures that cannot be kept are missing later. */
   keep(account: string, signer: string, signatures: Signatures): Promise<void>;
   /** Deletes expired signatures; returns how many. */
   expire(): Promise<number>;
@@ -46,9 +48,10 @@ export function openSignatureStore(
   database: Database,
   clock: Clock,
   sealer: Sealer,
+  onError: OnError,
   limits: SignatureLimits = signatureLimits,
 ): SignatureStore {
-  return new DatabaseSignatureStore(database, clock, sealer, limits);
+  return new DatabaseSignatureStore(database, clock, sealer, onError, limits);
 }
 
 const purpose = 'signatures';
@@ -59,8 +62,16 @@ class DatabaseSignatureStore implements SignatureStore {
   readonly #sealer: Sealer;
   readonly #limits: SignatureLimits;
   readonly #near: SignatureCache;
+  readonly #keeping: WorkOutcomes;
 
-  constructor(database: Database, clock: Clock, sealer: Sealer, limits: SignatureLimits) {
+  constructor(
+    database: Database,
+    clock: Clock,
+    sealer: Sealer,
+    onError: OnError,
+    limits: SignatureLimits,
+  ) {
+    this.#keeping = new WorkOutcomes('signatures of answers', onError);
     this.#database = database;
     this.#clock = clock;
     this.#sealer = sealer;
@@ -107,6 +118,10 @@ class DatabaseSignatureStore implements SignatureStore {
   }
 
   async keep(account: string, signer: string, signatures: Signatures): Promise<void> {
+    await this.#keeping.of(this.#keep(account, signer, signatures));
+  }
+
+  async #keep(account: string, signer: string, signatures: Signatures): Promise<void> {
     let chars = 0;
     for (const signature of signatures.values()) chars += signature.length;
     if (chars > this.#limits.answerCharsMax) return;

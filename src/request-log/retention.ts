@@ -19,29 +19,33 @@ export function keepRequestLogBounded(
   onError: OnError,
   limits: RequestLogLimits = requestLogLimits,
 ): Repeated {
-  const keep = () => boundRequestLog(database, clock, limits);
+  const keep = (stopped: () => boolean) => boundRequestLog(database, clock, limits, stopped);
   return repeat('limits of the request log', keep, rhythm, onError);
 }
 
 /**
  * Deletes requests that are too old and the oldest of accounts that have too many, a few at a time,
  * so that no commit is long. When all accounts together have too many, the limit of one account
- * falls until the rest fits: a small account loses nothing to a large one.
+ * falls until the rest fits: a small account loses nothing to a large one. `stopped` ends it before
+ * the next few.
  */
 export async function boundRequestLog(
   database: Database,
   clock: Clock,
   limits: RequestLogLimits = requestLogLimits,
+  stopped: () => boolean = () => false,
 ): Promise<void> {
   const before = clock.now() - limits.keptForMs;
   const forget = () => database.transact(() => forgetRequestsBefore(before, deletedAtOnceMax));
-  while ((await forget()) === deletedAtOnceMax);
+  while ((await forget()) === deletedAtOnceMax) if (stopped()) return;
   await database.transact(() => forgetCutsBefore(before));
   const counts = await database.snapshot(() => requestsByAccount());
   const allowed = accountAllowance([...counts.values()], limits);
   for (const [account, count] of counts)
-    for (let excess = count - allowed; excess > 0; excess -= deletedAtOnceMax)
+    for (let excess = count - allowed; excess > 0; excess -= deletedAtOnceMax) {
+      if (stopped()) return;
       await database.transact(() => forgetOldestOf(account, Math.min(excess, deletedAtOnceMax)));
+    }
 }
 
 /** The most requests of one account, so that those of all accounts fit into the log. */

@@ -26,6 +26,16 @@ export class WorkOutcomes {
   succeeded(): void {
     this.#reported = false;
   }
+
+  /** The outcome of one try. */
+  async of(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+      this.succeeded();
+    } catch (error) {
+      this.failed(error);
+    }
+  }
 }
 
 export interface Repeated {

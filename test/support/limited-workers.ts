@@ -21,28 +21,35 @@ export interface Workers {
   hang(place: number): void;
 }
 
-/** Worker processes and the keeper of their limits; each message takes `delayMs()`, in order. */
+/** Worker processes and the keeper of their limits; each message takes `delayMs(place)`, in order. */
 export function openWorkers(
   count: number,
-  { clock = mockedClock, delayMs = () => 0 }: { clock?: Clock; delayMs?: () => number } = {},
+  {
+    clock = mockedClock,
+    delayMs = () => 0,
+  }: { clock?: Clock; delayMs?: (place: number) => number } = {},
 ): Workers {
   const keeper = new LimitKeeper(new MemoryLimiter(clock), systemTimers);
   const [questions, answers]: [LimitQuestion[], LimitAnswer[]] = [[], []];
   const [hanging, gone] = [new Set<number>(), [] as (() => void)[]];
   const workers = Array.from({ length: count }, (_, i) => {
-    const [up, down] = [inOrder(delayMs), inOrder(delayMs)];
-    const seen = keeper.join((sent) => {
+    const [up, down] = [inOrder(() => delayMs(i)), inOrder(() => delayMs(i))];
+    const connection = keeper.join((sent) => {
       answers.push(...sent);
-      const copy = structuredClone(sent);
+      const copy = copyOf(sent);
       down(() => void (hanging.has(i) || worker.receive(copy)));
     });
-    const worker: WorkerLimiter = new WorkerLimiter((sent) => {
-      if (hanging.has(i)) return;
-      questions.push(...sent);
-      const copy = structuredClone(sent);
-      up(() => seen.receive(copy));
-    }, clock);
-    gone.push(() => up(() => seen.gone()));
+    const worker: WorkerLimiter = new WorkerLimiter(
+      (sent) => {
+        if (hanging.has(i)) return;
+        questions.push(...sent);
+        const copy = copyOf(sent);
+        up(() => connection.receive(copy));
+      },
+      clock,
+      systemTimers,
+    );
+    gone.push(() => up(() => connection.gone()));
     return worker;
   });
   const hang = (i: number): void => void hanging.add(i);
@@ -69,4 +76,11 @@ function inOrder(delayMs: () => number): (arrive: () => void) => void {
     last = Math.max(last, Date.now() + delayMs());
     setTimeout(arrive, last - Date.now());
   };
+}
+
+/** As it crosses to another process, which cannot take NaN or Infinity. */
+function copyOf<T>(messages: readonly T[]): T[] {
+  const text = JSON.stringify(messages);
+  if (text.includes('null')) throw new Error(`not plain data: ${text}`);
+  return structuredClone([...messages]);
 }

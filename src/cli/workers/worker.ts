@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { WorkerGroup } from '../../app/gateway.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock, systemTimers } from '../../base/clock.ts';
 import type { LimitAnswer, LimitQuestion } from '../../limits/limit-keeper.ts';
 import { WorkerLimiter } from '../../limits/worker-limiter.ts';
 
@@ -38,7 +38,7 @@ export function clusterWorker(env: NodeJS.ProcessEnv): ClusterWorker | undefined
   const place = env[workerVariable];
   if (!cluster.isWorker || place === undefined) return undefined;
   const send = (message: WorkerMessage): void => void process.send?.(message);
-  const limiter = new WorkerLimiter((limits) => send({ limits }), systemClock);
+  const limiter = new WorkerLimiter((limits) => send({ limits }), systemClock, systemTimers);
   const waiting = new Map<number, (page: string) => void>();
   let own: () => Promise<string> = () => Promise.resolve('');
   let wanted = 0;
