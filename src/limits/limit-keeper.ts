@@ -56,6 +56,8 @@ export interface GrantedLease extends Omit<Lease, 'end' | 'leave'> {
 
 /** A worker that does not return its leases within this time is not waited for. */
 export const recallTimeoutMs = 1_000;
+/** Further requests are refused without a recall. */
+export const heldMax = 1_000;
 
 /** A worker process, as the keeper of the limits sees it. */
 export interface LimitedWorker {
@@ -68,7 +70,7 @@ export interface LimitedWorker {
 interface HeldRequest {
   readonly worker: KeptWorker;
   readonly question: EnterQuestion;
-  readonly awaited: Set<KeptLeases>;
+  awaited: readonly KeptLeases[];
 }
 
 /**
@@ -98,6 +100,7 @@ export class LimitKeeper {
         // Messages of a process may still arrive after the news of its end.
         if (!this.#workers.has(worker)) return;
         for (const question of questions) this.#receive(worker, question);
+        this.#decideHeld();
         this.#flush();
       },
       gone: () => {
@@ -105,6 +108,7 @@ export class LimitKeeper {
         for (const held of this.#held) if (held.worker === worker) this.#held.delete(held);
         worker.end();
         for (const leases of worker.leases.values()) this.#isBack(leases);
+        this.#decideHeld();
         this.#flush();
       },
     };
@@ -126,10 +130,9 @@ export class LimitKeeper {
   #enter(worker: KeptWorker, question: EnterQuestion): void {
     const refusal = this.#admit(worker, question);
     if (refusal === undefined) return;
-    const awaited = this.#leasesThatHelp(question);
-    if (awaited.size === 0) return worker.answer({ id: question.id, entered: refusal });
-    this.#held.add({ worker, question, awaited });
-    for (const leases of awaited) this.#recall(leases);
+    const awaited = this.#held.size < heldMax ? this.#recallFor(question) : [];
+    if (awaited.length > 0) this.#held.add({ worker, question, awaited });
+    else worker.answer({ id: question.id, entered: refusal });
   }
 
   #admit(worker: KeptWorker, question: EnterQuestion): LimitExceeded | undefined {
@@ -140,23 +143,43 @@ export class LimitKeeper {
     return undefined;
   }
 
-  /** The leases of the shares that refuse this request. Empty where one of them has no lease. */
-  #leasesThatHelp(question: EnterQuestion): Set<KeptLeases> {
-    const found = new Set<KeptLeases>();
+  /** Recalls the leases with whose units this request may enter; empty: it cannot enter now. */
+  #recallFor(question: EnterQuestion): readonly KeptLeases[] {
+    const found: KeptLeases[] = [];
     for (const share of sharesOf(question)) {
-      if (!this.#limiter.refuses(share, question.tokens)) continue;
-      const ofSubject = this.#leases.get(share.subject);
-      if (ofSubject === undefined) return new Set();
-      for (const leases of ofSubject) found.add(leases);
+      const room = this.#limiter.room(share, question.tokens);
+      if (room === 'yes') continue;
+      const leases = this.#leases.get(share.subject);
+      if (room === 'no' || leases === undefined) return [];
+      found.push(...leases);
     }
+    for (const leases of found) this.#recall(leases);
     return found;
   }
 
+  /** Answers the held requests that can enter, or for which no lease is out any more. */
+  #decideHeld(): void {
+    for (const held of this.#held) {
+      const { worker, question } = held;
+      const refusal = this.#admit(worker, question);
+      if (refusal !== undefined) {
+        if (held.awaited.some(({ canReturn }) => canReturn)) continue;
+        // Another share may have no room by now.
+        held.awaited = this.#recallFor(question);
+        if (held.awaited.length > 0) continue;
+        worker.answer({ id: question.id, entered: refusal });
+      }
+      this.#held.delete(held);
+    }
+  }
+
   #lease(worker: KeptWorker, id: number, shares: readonly Share[], tokens: number): void {
-    const lease = this.#isAwaited(shares) ? undefined : this.#limiter.lease(shares, tokens);
-    if (lease === undefined) return worker.answer({ lease: id, granted: undefined });
     const leases = worker.leases.get(id) ?? new KeptLeases(worker, id, shares);
+    const isWanted = leases.stopWaiting !== undefined || this.#isAwaited(shares);
+    const lease = isWanted ? undefined : this.#limiter.lease(shares, tokens);
+    if (lease === undefined) return worker.answer({ lease: id, granted: undefined });
     worker.leases.set(id, leases);
+    leases.canReturn = true;
     for (const { subject } of shares)
       this.#leases.set(subject, (this.#leases.get(subject) ?? new Set()).add(leases));
     const { units, requests, tokens: ofTokens } = lease;
@@ -178,8 +201,7 @@ export class LimitKeeper {
     if (leases === undefined) return;
     leases.giveBack(number, units);
     if (leases.areOver) worker.leases.delete(id);
-    if (leases.haveUnits) this.#retry(leases);
-    else this.#isBack(leases);
+    if (leases.canReturn && !leases.haveUnits) this.#isBack(leases);
   }
 
   #recall(leases: KeptLeases): void {
@@ -190,6 +212,7 @@ export class LimitKeeper {
       this.#timers.soon(() => {
         if (leases.stopWaiting !== stopWaiting) return;
         this.#isBack(leases);
+        this.#decideHeld();
         this.#flush();
       }),
     );
@@ -205,23 +228,7 @@ export class LimitKeeper {
       ofSubject?.delete(leases);
       if (ofSubject?.size === 0) this.#leases.delete(subject);
     }
-    this.#retry(leases);
-    for (const held of this.#held) held.awaited.delete(leases);
-    for (const held of this.#held) if (held.awaited.size === 0) this.#refuse(held);
-  }
-
-  /** Lets requests in that wait for these leases, as far as units of them are back. */
-  #retry(leases: KeptLeases): void {
-    for (const held of this.#held)
-      if (held.awaited.has(leases) && this.#admit(held.worker, held.question) === undefined)
-        this.#held.delete(held);
-  }
-
-  #refuse(held: HeldRequest): void {
-    const { worker, question } = held;
-    this.#held.delete(held);
-    const entered = this.#admit(worker, question);
-    if (entered !== undefined) worker.answer({ id: question.id, entered });
+    leases.canReturn = false;
   }
 
   #flush(): void {
@@ -237,6 +244,8 @@ class KeptLeases {
   readonly worker: KeptWorker;
   readonly id: number;
   readonly shares: readonly Share[];
+  /** Whether unused units may come back, so that a recall makes sense. */
+  canReturn = false;
   /** Ends the wait for the answer to a recall; undefined: nobody waits. */
   stopWaiting: (() => void) | undefined;
   readonly #open = new Map<number, Lease>();

@@ -171,10 +171,17 @@ export class MemoryLimiter implements Limiter {
     return new LimitedPass(state, this.clock, now, rpm, tpm, tokens);
   }
 
-  /** Whether this share alone has no room for a request now. */
-  refuses({ subject, allowance }: Share, tokens: number): boolean {
+  /** Whether this share alone has room for a request now: not at all, or in leases that are out. */
+  room({ subject, allowance }: Share, tokens: number): 'yes' | 'no' | 'leased' {
+    if (isUnlimited(allowance)) return 'yes';
     const now = this.clock.monotonicMs();
-    return refusedBy(this.subject(subject, now), now, allowance, tokens) !== undefined;
+    const state = this.subject(subject, now);
+    if (refusedBy(state, now, allowance, tokens) === undefined) return 'yes';
+    const { rpm, tpm } = allowance;
+    const withoutLeases =
+      (rpm === undefined || waitMs(state.requestsFullAt, now, 1, rpm) === 0) &&
+      (tpm === undefined || waitMs(state.tokensFullAt, now, tokens, tpm) === 0);
+    return withoutLeases ? 'leased' : 'no';
   }
 
   /**
@@ -183,11 +190,9 @@ export class MemoryLimiter implements Limiter {
    */
   lease(shares: readonly Share[], tokens: number): Lease | undefined {
     const now = this.clock.monotonicMs();
-    const all = shares.map(({ subject, allowance }) => ({
-      subject,
-      allowance,
-      state: this.subject(subject, now),
-    }));
+    const all = shares
+      .filter(({ allowance }) => !isUnlimited(allowance))
+      .map(({ subject, allowance }) => ({ subject, allowance, state: this.subject(subject, now) }));
     // The arrival of one subject may have swept another away.
     for (const { subject, state } of all) this.subjects.set(subject, state);
     const parts = all.map(({ state, allowance }) => partOf(state, now, allowance));

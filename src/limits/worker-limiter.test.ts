@@ -169,6 +169,56 @@ describe('several workers', () => {
     expect(answers.filter((one) => 'recall' in one)).toEqual([]);
   });
 
+  test('a request for more than is left beside all leases recalls none of them', async () => {
+    const { worker, answers } = openWorkers(2);
+    const limits = { tpm: 1_000_000 };
+    await leases(worker(0), limits);
+    pass(await enter(worker(1), limits, 500_000));
+    refused(await enter(worker(1), limits, 600_000));
+    expect(answers.filter((one) => 'recall' in one)).toEqual([]);
+  });
+
+  test('room that comes up while a lease is recalled is used at once', async () => {
+    const { worker, hang } = openWorkers(2);
+    const limits = { concurrency: 200 };
+    await leases(worker(0), limits);
+    hang(0);
+    const leased = (200 - leaseFromRequests) / 4;
+    const filled = Array.from({ length: 200 - leaseFromRequests - leased }, () =>
+      ask(worker(1), limits),
+    );
+    const running = (await together(filled)).map(pass);
+    const held = ask(worker(1), limits);
+    await vi.advanceTimersByTimeAsync(100);
+    running[0]?.finish(0);
+    await vi.advanceTimersByTimeAsync(10);
+    pass(await held);
+  });
+
+  test('a worker from which a lease is recalled gets no other before it has returned it', () => {
+    const keeper = new LimitKeeper(new MemoryLimiter(mockedClock), systemTimers);
+    const answers: LimitAnswer[][] = [[], [], []];
+    const [first, second, third] = answers.map((to) => keeper.join((sent) => to.push(...sent)));
+    const allowance = allow({ concurrency: 400 });
+    const shares = [{ subject: 'u', allowance }];
+    const lease = { limit: 'lease', id: 1, shares, tokens: 0 } as const;
+    for (const one of [first, second]) one?.receive([lease]);
+    const enter = { limit: 'enter', subject: 'u', allowance, tokens: 0, also: undefined } as const;
+    const free = 400 - 100 - 75;
+    third?.receive(Array.from({ length: free + 1 }, (_, id) => ({ ...enter, id })));
+    expect(answers[0]?.at(-1)).toEqual({ recall: 1 });
+    const units = { requests: 0, tokens: 0, places: 75 };
+    second?.receive([{ limit: 'return', id: 1, number: 1, units }]);
+    expect(answers[2]?.at(-1)).toMatchObject({ id: free, entered: { tokens: undefined } });
+    first?.receive([lease]);
+    expect(answers[0]?.at(-1)).toEqual({ lease: 1, granted: undefined });
+    first?.receive([
+      { limit: 'return', id: 1, number: 1, units: { ...units, places: 100 } },
+      lease,
+    ]);
+    expect(answers[0]?.at(-1)).toMatchObject({ lease: 1, granted: { number: 1 } });
+  });
+
   test('a worker that does not give its lease back is not waited for', async () => {
     const { worker, hang } = openWorkers(2);
     const [first, second] = [worker(0), worker(1)];

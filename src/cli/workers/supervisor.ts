@@ -101,6 +101,8 @@ class Supervisor {
   /** Makes every worker drain. */
   readonly stop = (): void => {
     this.stopping = true;
+    // A worker that was about to be replaced is not.
+    if (this.#workers.size === 0) this.#empty();
     for (const worker of this.#workers) worker.process.kill('SIGTERM');
   };
 
