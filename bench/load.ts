@@ -50,7 +50,7 @@ export const closedLoop = wrk === undefined ? 'own loop (wrk is not installed)' 
 /** As many requests as `connections` can handle, one after the other on each. */
 export async function saturate(folder: string, target: Target, load: Load): Promise<Answered> {
   if (wrk === undefined) return loop(target, load.connections, { seconds: load.seconds });
-  const script = join(folder, 'wrk.lua');
+  const script = join(folder, `wrk-${new URL(target.url).port}.lua`);
   writeFileSync(script, wrkScript(target));
   const args = [
     '-t1',

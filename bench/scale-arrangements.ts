@@ -8,11 +8,12 @@ import { ownDatabase } from './postgres.ts';
 import { family, freePort, type Started } from './process.ts';
 import { type Installed, install, ready } from './tollgate.ts';
 
-/** A number of serving processes of one gateway. */
+/** A number of serving processes. */
 export interface Arrangement {
   readonly way: string;
   readonly processes: number;
-  readonly gateway: Installed;
+  /** One, or as many as there are processes that share nothing. */
+  readonly gateways: readonly Installed[];
   /** The addresses for clients: one per process where each has its own. */
   readonly targets: readonly Target[];
   readonly serving: readonly number[];
@@ -24,7 +25,7 @@ export interface Arrangement {
 }
 
 /** The possible arrangements, by name. */
-export type Way = 'nodes' | 'workers';
+export type Way = 'nodes' | 'workers' | 'separate';
 
 /** One process, and two, with separate databases. `configuration` names the vendor. */
 export async function arrangements(
@@ -35,6 +36,8 @@ export async function arrangements(
   const both = [1, 2];
   if (way === 'workers')
     return Promise.all(both.map((processes) => workers(folder, configuration, processes)));
+  if (way === 'separate')
+    return Promise.all(both.map((processes) => separate(folder, configuration, processes)));
   const postgres = await startPostgres();
   if ('missing' in postgres || findRedis() === undefined) {
     const reason =
@@ -76,7 +79,7 @@ async function nodes(
   return {
     way: 'nodes on PostgreSQL and Valkey',
     processes,
-    gateway,
+    gateways: [gateway],
     targets,
     serving: started.map(({ pid }) => pid),
     supervising: [],
@@ -108,12 +111,35 @@ async function workers(
   return {
     way: 'workers on SQLite',
     processes,
-    gateway,
+    gateways: [gateway],
     targets: [target],
     serving,
     supervising: processes > 1 ? [started.pid] : [],
     tail: started.tail,
     stop: () => started.stop(),
+  };
+}
+
+/** Gateways that share nothing but the machine, each with books of its own. */
+async function separate(
+  folder: string,
+  configuration: string,
+  processes: number,
+): Promise<Arrangement> {
+  const all = await Promise.all(
+    Array.from({ length: processes }, () => workers(folder, configuration, 1)),
+  );
+  return {
+    way: 'separate gateways on SQLite',
+    processes,
+    gateways: all.flatMap(({ gateways }) => gateways),
+    targets: all.flatMap(({ targets }) => targets),
+    serving: all.flatMap(({ serving }) => serving),
+    supervising: [],
+    tail: () => all.map(({ tail }) => tail()).join(),
+    stop: async () => {
+      for (const each of all) await each.stop();
+    },
   };
 }
 

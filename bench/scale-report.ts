@@ -138,6 +138,7 @@ Written by \`npm run bench:scale -- --write\`, ${rounds} interleaved rounds of $
 
 - **Nodes**: one gateway or two on one PostgreSQL and one Valkey (limits that hold over both), behind clients that spread evenly.
 - **Workers**: \`serve --workers 1\` or \`2\` on SQLite, on one address.
+- **Separate gateways**: one or two with databases of their own, each with its own clients. What two of them bring is what the machine lets any two processes do at once.
 - One process and two run at once, on books of their own, and are asked in turn, so that whatever else the machine does it does to both. Before that each is warmed, with all that the machine has, until three slices of two seconds are
   within 5 % of each other (or for 30 s): a young process is slow, and one alone would be compared while V8 still made it faster.
 - A process may use ${cores} of a core and no more, by cgroup quotas; two of them twice that together, whatever hands out their connections included. So a "machine" is ${cores} of a core, and one machine is compared with two that have

@@ -1,7 +1,8 @@
 // `npm run bench:scale`: what a second process brings, on PostgreSQL with Valkey behind a client
-// that spreads, and as workers of one gateway on SQLite. Each process has so much processor time
-// and no more, so that load, vendors and databases have theirs, whatever the machine has. Options:
-// --rounds 8 --seconds 8 --cores 0.3 --only nodes|workers --write (docs/benchmarks/scale.md).
+// that spreads, as workers of one gateway on SQLite, and where two gateways share nothing. Each
+// process has so much processor time and no more, so that load, vendors and databases have theirs,
+// whatever the machine has. Options: --rounds 8 --seconds 8 --cores 0.3
+// --only nodes|workers|separate --write (docs/benchmarks/scale.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { type Quota, quota, quotaProblem, unlimited } from './quota.ts';
 import { type Arrangement, arrangements, type Way } from './scale-arrangements.ts';
 import { page, type Slice, table, whereTable } from './scale-report.ts';
 import { untilSteady } from './steady.ts';
-import { configuration, metricsToken, told } from './tollgate.ts';
+import { configuration, type Installed, metricsToken, told } from './tollgate.ts';
 import { startVendors } from './vendor.ts';
 
 const { values: options } = parseArgs({
@@ -21,7 +22,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '8' },
     seconds: { type: 'string', default: '8' },
     cores: { type: 'string', default: '0.3' },
-    only: { type: 'string', default: 'nodes,workers' },
+    only: { type: 'string', default: 'nodes,workers,separate' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -61,7 +62,7 @@ for (const way of options.only.split(',')) {
   }
   await compare(all);
   for (const one of all) {
-    books.push(proved(one, await one.gateway.books()));
+    for (const gateway of one.gateways) books.push(proved(one, gateway, await gateway.books()));
     await one.stop();
   }
 }
@@ -76,8 +77,8 @@ if (options.write)
   );
 
 function asWay(name: string): Way {
-  if (name === 'nodes' || name === 'workers') return name;
-  throw new Error(`--only nodes or workers, not ${name}`);
+  if (name === 'nodes' || name === 'workers' || name === 'separate') return name;
+  throw new Error(`--only nodes, workers or separate, not ${name}`);
 }
 
 /** All arrangements in turn, each in its quota. */
@@ -181,7 +182,8 @@ function perSecond(answered: readonly Answered[]): number {
 
 /** Whether the number of responses equals the number of charges. */
 function proved(
-  { way, processes, gateway }: Arrangement,
+  { way, processes }: Arrangement,
+  gateway: Installed,
   { records, charges }: { readonly records: number; readonly charges: number },
 ): string {
   const proof = gateway.command('check');
