@@ -211,6 +211,11 @@ forEachDatabase((_name, openFresh) => {
     });
   });
 
+  /** A rule that keeps a proof running until another one has tried to begin. */
+  const long = {
+    long: 'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id+1 FROM n WHERE id<1000000) SELECT id FROM n WHERE id<0',
+  };
+
   test('the ledger is proved rule by rule, by one at a time, and the proof is found again', async () => {
     const { operator, database } = await startOperatorConsole(
       await openFresh({ migrations }),
@@ -223,12 +228,14 @@ forEachDatabase((_name, openFresh) => {
     const run = async () =>
       eventsIn((await operator.ask('operator/ledger/check', { method: 'POST', body: {} })).text);
     const ids = await Promise.all([
-      startCheck(database, systemClock, {}, unexpected),
-      startCheck(database, systemClock, {}, unexpected),
+      startCheck(database, systemClock, long, unexpected),
+      startCheck(database, systemClock, long, unexpected),
     ]);
     expect(new Set(ids).size).toBe(1);
     await expect
-      .poll(async () => (await checkRun(database, ids[0], Date.now()))?.running)
+      .poll(async () => (await checkRun(database, ids[0], Date.now()))?.running, {
+        timeout: 15_000,
+      })
       .toBe(false);
     const done = (await run()).at(-1);
     expect(done).toMatchObject({
