@@ -139,7 +139,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { till, files, signatures, keyring, openChannels } = parts;
   const tasks = openTasks(parts, database, sealer, observeTasks(ground), options);
   if (alone) await Promise.all([idempotentRequests.release(), tasks.release()]);
-  const memories = { responseStore, idempotentRequests, signatures, uploads, files, tasks };
+  const memories = {
+    responses: responseStore,
+    'answers of Idempotency-Keys': idempotentRequests,
+    signatures,
+    uploads,
+    files,
+    tasks,
+  };
   const notifications = openNotifications(database, log, options);
   const upkeep = await startUpkeep(database, parts, memories, notifications, onError);
   const reporter = new Reporter({ ...parts, database, counts: counters.counts, onError });

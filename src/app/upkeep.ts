@@ -16,8 +16,8 @@ import { keepRolledUp } from '../usage/rollup.ts';
 import { proofs } from './schema.ts';
 
 /**
- * Starts the periodic background work; returns the functions that stop it. `memories` have the
- * names that the log shows.
+ * Starts the periodic background work; returns the functions that stop it. `memories`: the
+ * stores whose entries expire, by what the log calls these.
  */
 export async function startUpkeep(
   database: Database,
@@ -26,11 +26,11 @@ export async function startUpkeep(
   notifications: readonly Notifications[],
   onError: OnError,
 ): Promise<readonly (() => void | Promise<void>)[]> {
-  const windows = { expire: () => forgetWindows(database, systemClock.now()) };
+  const limitPeriods = { expire: () => forgetWindows(database, systemClock.now()) };
   const signIns = { expire: () => expireSignIns(database, systemClock) };
   const kept = [
-    ...Object.entries({ ...memories, windows, signIns }).map(([name, memory]) =>
-      expireHourly(name, memory, onError),
+    ...Object.entries({ ...memories, 'limit periods': limitPeriods, 'sign-ins': signIns }).map(
+      ([entries, memory]) => expireHourly(entries, memory, onError),
     ),
     await keepPartitions(database, systemClock, onError),
     keepRolledUp(database, systemClock, onError),

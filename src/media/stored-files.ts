@@ -3,7 +3,7 @@ import type { ByteRange } from '../base/byte-range.ts';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import type { Blobs } from '../storage/blobs.ts';
-import { type Database, DatabaseError, isAway, type Row } from '../storage/database.ts';
+import { type Database, DatabaseError, type Row } from '../storage/database.ts';
 import type { FileUrls } from './file-urls.ts';
 import { fileType, headBytes } from './content-type.ts';
 import type { VendorDownloads } from './downloads.ts';
@@ -17,6 +17,7 @@ import {
   type StoredFile,
 } from './files.ts';
 import type { FileLimits } from './limits.ts';
+import { removeExpired } from './remove-expired.ts';
 
 export interface FileParts {
   readonly database: Database;
@@ -37,8 +38,6 @@ export function openFiles(parts: FileParts): Files {
 
 /** The row of an unfinished file is removed after twice the time that writing may take. */
 const givenUpAfter = 2;
-const expiredAtOnce = 500;
-const removedAtOnce = 8;
 const pieceType = 'application/octet-stream';
 
 class StoredFiles implements Files {
@@ -182,28 +181,14 @@ class StoredFiles implements Files {
     return file !== undefined && this.#discard(file.id, true);
   }
 
-  async expire(stopped: () => boolean = () => false): Promise<number> {
+  expire(stopped: () => boolean = () => false): Promise<number> {
     const { clock, database } = this.#parts;
-    const sql = `SELECT id, stored FROM file WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnce}`;
-    let removed = 0;
-    const failures: unknown[] = [];
-    for (;;) {
-      const rows = await database.query(sql, [clock.now()]);
-      const before = removed;
-      for (let at = 0; at < rows.length; at += removedAtOnce) {
-        const some = rows
-          .slice(at, at + removedAtOnce)
-          .map((row) => this.#discard(String(row['id']), row['stored'] === 1n));
-        for (const each of await Promise.allSettled(some))
-          if (each.status === 'rejected') failures.push(each.reason);
-          else if (each.value) removed += 1;
-        if (stopped()) return removed;
-      }
-      if (rows.length < expiredAtOnce || removed === before) break;
-    }
-    // A file that cannot be removed does not block the others, and the next run tries it again.
-    if (failures.length > 0) throw failures.find((error) => !isAway(error)) ?? failures[0];
-    return removed;
+    const sql = 'SELECT id, stored FROM file WHERE expires_at<=$1 ORDER BY expires_at LIMIT $2';
+    return removeExpired(
+      (count) => database.query(sql, [clock.now(), count]),
+      (row) => this.#discard(String(row['id']), row['stored'] === 1n),
+      stopped,
+    );
   }
 }
 

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
-import { type Database, isAway } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import { contentType } from './content-type.ts';
 import type { FileUrls } from './file-urls.ts';
 import { type Files, isNotStored, type NotStored } from './files.ts';
 import type { UploadLimits } from './limits.ts';
+import { removeExpired } from './remove-expired.ts';
 import { insertUpload, readUploadRow, updateUpload, type Upload } from './upload-table.ts';
 
 export interface UploadParts {
@@ -21,7 +22,6 @@ export interface UploadParts {
 /** What a client says of a file before it sends it. */
 export type NewUpload = Pick<Upload, 'account' | 'displayName' | 'type' | 'declared'>;
 
-const expiredAtOnce = 500;
 const passPurpose = 'addresses of uploads';
 
 /**
@@ -154,11 +154,12 @@ export class Uploads {
     return Buffer.concat(read);
   }
 
-  /** The pieces go first: a piece that is left behind is named by its upload. */
-  async remove({ id, account, pieces }: Upload): Promise<void> {
+  /** The pieces go first: a piece that is left behind is named by its upload. False: it was gone. */
+  async remove({ id, account, pieces }: Upload): Promise<boolean> {
     const { database, files } = this.#parts;
     for (const piece of pieces) await files.remove(account, piece);
-    await database.query('DELETE FROM upload WHERE id=$1', [id]);
+    const sql = 'DELETE FROM upload WHERE id=$1 RETURNING id';
+    return (await database.query(sql, [id])).length > 0;
   }
 
   /** An absolute address at this gateway. `host`: the Host header, where no public one is set. */
@@ -168,23 +169,15 @@ export class Uploads {
 
   /**
    * Removes expired files and uploads given up; returns their number. Rejects at the end where some
-   * cannot be removed. `stopped` ends it before the next one.
+   * cannot be removed. `stopped` ends it before the next few.
    */
-  async expire(stopped: () => boolean = () => false): Promise<number> {
+  expire(stopped: () => boolean = () => false): Promise<number> {
     const { database, clock } = this.#parts;
-    const rows = await database.query(
-      `SELECT * FROM upload WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnce}`,
-      [clock.now()],
+    const sql = 'SELECT * FROM upload WHERE expires_at<=$1 ORDER BY expires_at LIMIT $2';
+    return removeExpired(
+      async (count) => (await database.query(sql, [clock.now(), count])).map(readUploadRow),
+      (upload) => this.remove(upload),
+      stopped,
     );
-    const failures: unknown[] = [];
-    for (const row of rows) {
-      if (stopped()) break;
-      await this.remove(readUploadRow(row)).catch((error: unknown) => {
-        if (isAway(error)) throw error;
-        failures.push(error);
-      });
-    }
-    if (failures.length > 0) throw failures[0];
-    return rows.length;
   }
 }
