@@ -1,14 +1,7 @@
 import type { Timers } from '../base/clock.ts';
-import type {
-  Allowance,
-  Lease,
-  LimitExceeded,
-  LimitStates,
-  MemoryLimiter,
-  Pass,
-  Share,
-  Units,
-} from './limiter.ts';
+import type { Lease, Units } from './lease.ts';
+import type { Allowance, LimitExceeded, LimitStates, Pass, Share } from './limiter.ts';
+import type { MemoryLimiter } from './memory-limiter.ts';
 
 /** A request of a worker process to the process that keeps all limits; plain data. */
 export type LimitQuestion =

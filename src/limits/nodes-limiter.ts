@@ -8,13 +8,11 @@ import {
   type Pass,
   type Share,
   type SharedLimiter,
-  concurrencyRetryMs,
   isUnlimited,
   tighter,
-  debtMaxMs,
-  roundingMs,
-  windowMs,
 } from './limiter.ts';
+import { debtMaxMs, roundingMs, windowMs } from './rate.ts';
+import { concurrencyRetryMs } from './subject.ts';
 
 /** A concurrent request keeps its place this long without a renewal from its node. */
 export const concurrencyLeaseMs = 15_000;

@@ -8,7 +8,8 @@ import {
   LimitKeeper,
   recallTimeoutMs,
 } from './limit-keeper.ts';
-import { type Allowance, type LimitExceeded, type Pass, MemoryLimiter } from './limiter.ts';
+import type { Allowance, LimitExceeded, Pass } from './limiter.ts';
+import { MemoryLimiter } from './memory-limiter.ts';
 import { leaseFromRequests, leaseMs, WorkerLimiter } from './worker-limiter.ts';
 
 const ofKind = (questions: readonly LimitQuestion[], kind: LimitQuestion['limit']): number =>

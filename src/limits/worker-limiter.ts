@@ -10,7 +10,7 @@ import {
   isUnlimited,
   unlimited,
 } from './limiter.ts';
-import { WorkerLease } from './worker-lease.ts';
+import { LeaseHolder } from './lease-holder.ts';
 
 /** A lease ends, or is replaced by a new one, after this time. */
 export const leaseMs = 250;
@@ -29,8 +29,8 @@ export class WorkerLimiter implements SharedLimiter {
   readonly #timers: Timers;
   readonly #waiting = new Map<number, (entered: Pass | LimitExceeded) => void>();
   /** By the shares of a request, and by id. */
-  readonly #leases = new Map<string, WorkerLease>();
-  readonly #leasesById = new Map<number, WorkerLease>();
+  readonly #holders = new Map<string, LeaseHolder>();
+  readonly #holdersById = new Map<number, LeaseHolder>();
   #lastId = 0;
   #unsent: LimitQuestion[] = [];
 
@@ -52,14 +52,14 @@ export class WorkerLimiter implements SharedLimiter {
   ): Pass | Promise<Pass | LimitExceeded> {
     if (isUnlimited(allowance) && (also === undefined || isUnlimited(also.allowance)))
       return unlimited;
-    const lease = this.#leaseFor(subject, allowance, tokens, also);
-    const pass = lease.enter(tokens);
+    const holder = this.#holderFor(subject, allowance, tokens, also);
+    const pass = holder.enter(tokens);
     if (pass !== undefined) return pass;
     const id = ++this.#lastId;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
       this.#queue({ limit: 'enter', id, subject, allowance, tokens, also });
-      if (lease.requests >= leaseFromRequests && lease.isShort) this.#ask(lease);
+      if (holder.requests >= leaseFromRequests && holder.isShort) this.#ask(holder);
     });
   }
 
@@ -67,7 +67,7 @@ export class WorkerLimiter implements SharedLimiter {
     for (const answer of answers)
       if ('entered' in answer) this.#decided(answer.id, answer.entered);
       else if ('lease' in answer) this.#granted(answer.lease, answer.granted);
-      else this.#close(this.#leasesById.get(answer.recall));
+      else this.#close(this.#holdersById.get(answer.recall));
   }
 
   #decided(id: number, entered: LimitExceeded | LimitStates): void {
@@ -84,64 +84,69 @@ export class WorkerLimiter implements SharedLimiter {
     };
   }
 
-  #leaseFor(
+  #holderFor(
     subject: string,
     allowance: Allowance,
     tokens: number,
     also: Share | undefined,
-  ): WorkerLease {
+  ): LeaseHolder {
     const key = also === undefined ? subject : `${subject}\n${also.subject}`;
-    const known = this.#leases.get(key);
+    const known = this.#holders.get(key);
     if (known !== undefined && known.isFor(allowance, also)) return known;
     const shares = [{ subject, allowance }, ...(also === undefined ? [] : [also])];
-    const lease = new WorkerLease(key, ++this.#lastId, shares, this.#clock, this.#giveBack);
-    lease.tokensEach = tokens;
-    this.#leases.set(key, lease);
-    if (this.#leasesById.size === 0) this.#timers.after(leaseMs, this.#renew);
-    this.#leasesById.set(lease.id, lease);
-    return lease;
+    const holder = new LeaseHolder(key, ++this.#lastId, shares, this.#clock, this.#giveBack);
+    holder.tokensEach = tokens;
+    this.#holders.set(key, holder);
+    if (this.#holdersById.size === 0) this.#timers.after(leaseMs, this.#renew);
+    this.#holdersById.set(holder.id, holder);
+    return holder;
   }
 
   /** Asks for a lease in place of this one, which holds until the answer. */
-  #ask(lease: WorkerLease): void {
-    if (lease.isAsked) return;
-    lease.isAsked = true;
-    const { id, shares, tokensEach: tokens } = lease;
+  #ask(holder: LeaseHolder): void {
+    if (holder.isAsked) return;
+    holder.isAsked = true;
+    const { id, shares, tokensEach: tokens } = holder;
     this.#queue({ limit: 'lease', id, shares, tokens });
   }
 
   #granted(id: number, granted: GrantedLease | undefined): void {
-    const lease = this.#leasesById.get(id);
-    if (lease === undefined) return;
-    lease.isAsked = false;
-    lease.requests = 0;
-    if (granted === undefined) return this.#close(lease);
-    if (lease.isOpen) this.#giveBack(lease);
-    lease.open(granted);
+    const holder = this.#holdersById.get(id);
+    if (holder === undefined) return;
+    holder.isAsked = false;
+    holder.requests = 0;
+    if (granted === undefined) return this.#close(holder);
+    if (holder.isOpen) this.#giveBack(holder);
+    holder.open(granted);
   }
 
-  #close(lease: WorkerLease | undefined): void {
-    if (lease === undefined || !lease.isOpen) return;
-    this.#giveBack(lease);
-    lease.close();
+  #close(holder: LeaseHolder | undefined): void {
+    if (holder === undefined || !holder.isOpen) return;
+    this.#giveBack(holder);
+    holder.close();
   }
 
-  readonly #giveBack = (lease: WorkerLease): void =>
-    this.#queue({ limit: 'return', id: lease.id, number: lease.number, units: lease.takeUnits() });
+  readonly #giveBack = (holder: LeaseHolder): void =>
+    this.#queue({
+      limit: 'return',
+      id: holder.id,
+      number: holder.number,
+      units: holder.takeUnits(),
+    });
 
   /** Renews the leases that are used, and closes the others. */
   readonly #renew = (): void => {
-    for (const [id, lease] of this.#leasesById) {
-      if (lease.isAsked) continue;
-      const { requests } = lease;
-      lease.requests = 0;
-      if (lease.isOpen && requests >= leaseFromRequests) this.#ask(lease);
-      else this.#close(lease);
+    for (const [id, holder] of this.#holdersById) {
+      if (holder.isAsked) continue;
+      const { requests } = holder;
+      holder.requests = 0;
+      if (holder.isOpen && requests >= leaseFromRequests) this.#ask(holder);
+      else this.#close(holder);
       if (requests > 0) continue;
-      this.#leasesById.delete(id);
-      if (this.#leases.get(lease.key) === lease) this.#leases.delete(lease.key);
+      this.#holdersById.delete(id);
+      if (this.#holders.get(holder.key) === holder) this.#holders.delete(holder.key);
     }
-    if (this.#leasesById.size > 0) this.#timers.after(leaseMs, this.#renew);
+    if (this.#holdersById.size > 0) this.#timers.after(leaseMs, this.#renew);
   };
 
   #queue(question: LimitQuestion): void {

@@ -4,7 +4,7 @@ import {
   type LimitQuestion,
   LimitKeeper,
 } from '../../src/limits/limit-keeper.ts';
-import { MemoryLimiter } from '../../src/limits/limiter.ts';
+import { MemoryLimiter } from '../../src/limits/memory-limiter.ts';
 import { WorkerLimiter } from '../../src/limits/worker-limiter.ts';
 
 /** Follows the mocked time of a test. */

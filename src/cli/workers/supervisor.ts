@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { systemClock, systemTimers } from '../../base/clock.ts';
 import { LimitKeeper } from '../../limits/limit-keeper.ts';
-import { MemoryLimiter } from '../../limits/limiter.ts';
+import { MemoryLimiter } from '../../limits/memory-limiter.ts';
 import { acquireServingLock } from '../../storage/serving-lock.ts';
 import { mergeMetricsPages } from '../../telemetry/exposition.ts';
 import { type Env, makeInstallation } from '../installation.ts';

@@ -1,13 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { GrantedLease } from './limit-keeper.ts';
-import {
-  type Allowance,
-  type LimitState,
-  type Pass,
-  type Share,
-  type Units,
-  windowMs,
-} from './limiter.ts';
+import type { Units } from './lease.ts';
+import type { Allowance, LimitState, Pass, Share } from './limiter.ts';
+import { windowMs } from './rate.ts';
 
 /** Requests that count for the average of their tokens. */
 const averagedRequests = 8;
@@ -16,7 +11,7 @@ const averagedRequests = 8;
  * What one process holds of the allowance of some shares: nothing while it is closed, or the units
  * of a lease.
  */
-export class WorkerLease {
+export class LeaseHolder {
   readonly key: string;
   readonly id: number;
   readonly shares: readonly Share[];
@@ -29,7 +24,7 @@ export class WorkerLease {
   /** Of the last lease, by which the keeper knows it. */
   number = 0;
   readonly #clock: Clock;
-  readonly #giveBack: (lease: WorkerLease) => void;
+  readonly #giveBack: (holder: LeaseHolder) => void;
   #granted: GrantedLease | undefined;
   #openedAt = 0;
   #requestsLeft = 0;
@@ -42,7 +37,7 @@ export class WorkerLease {
     id: number,
     shares: readonly Share[],
     clock: Clock,
-    giveBack: (lease: WorkerLease) => void,
+    giveBack: (holder: LeaseHolder) => void,
   ) {
     this.key = key;
     this.id = id;
@@ -137,13 +132,13 @@ export class WorkerLease {
 class LeasedPass implements Pass {
   readonly requests: LimitState | undefined;
   readonly tokens: LimitState | undefined;
-  readonly #lease: WorkerLease;
+  readonly #holder: LeaseHolder;
   readonly #setAside: number;
   readonly #paidUntil: number;
   #finished = false;
 
   constructor(
-    lease: WorkerLease,
+    holder: LeaseHolder,
     requests: LimitState | undefined,
     tokens: LimitState | undefined,
     setAside: number,
@@ -151,7 +146,7 @@ class LeasedPass implements Pass {
   ) {
     this.requests = requests;
     this.tokens = tokens;
-    this.#lease = lease;
+    this.#holder = holder;
     this.#setAside = setAside;
     this.#paidUntil = paidUntil;
   }
@@ -159,7 +154,7 @@ class LeasedPass implements Pass {
   finish(tokensUsed: number): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#lease.leave(this.#setAside, tokensUsed, this.tokens?.limit, this.#paidUntil);
+    this.#holder.leave(this.#setAside, tokensUsed, this.tokens?.limit, this.#paidUntil);
   }
 }
 

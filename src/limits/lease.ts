@@ -1,0 +1,97 @@
+import type { Allowance, LimitStates } from './limiter.ts';
+import { correct, cost, remaining, roundingMs, spend } from './rate.ts';
+import { requestsFullAt, type Subject, tokensFullAt } from './subject.ts';
+
+/** A part of an allowance: requests, tokens, and places among the running requests. */
+export interface Units {
+  readonly requests: number;
+  readonly tokens: number;
+  readonly places: number;
+}
+
+/** Units that one process lets requests in with. `requests` and `tokens`: what is left beside. */
+export interface Lease extends LimitStates {
+  readonly units: Units;
+  /** Ends it; the other units were used. Places come back from requests that have ended. */
+  end(unused: Units): void;
+  /** Requests end after the lease. Tokens come back, or below zero were used beyond it. */
+  leave(places: number, tokens: number): void;
+}
+
+/** A lease takes the requests and tokens that are left, divided by this, */
+const leaseDivisor = 64;
+/** and the free places divided by this: no header tells them. */
+const leaseDivisorOfPlaces = 4;
+/** A lease for fewer requests at once, or together, is not worth its messages. */
+export const leaseRequestsMin = 16;
+/** The requests or tokens of a lease that have no limit. */
+const leaseUnlimited = 1e12;
+/** The places of a lease where requests at once have no limit. */
+const leasePlacesMax = 10_000;
+
+/** The largest lease of one subject. */
+export function partOf(state: Subject, now: number, { rpm, tpm, concurrency }: Allowance): Units {
+  const part = (fullAt: number, limit: number | undefined): number =>
+    limit === undefined ? leaseUnlimited : Math.floor(remaining(fullAt, now, limit) / leaseDivisor);
+  return {
+    requests: part(requestsFullAt(state, now), rpm),
+    tokens: part(tokensFullAt(state, now), tpm),
+    places:
+      concurrency === undefined
+        ? leasePlacesMax
+        : Math.floor((concurrency - state.running) / leaseDivisorOfPlaces),
+  };
+}
+
+/**
+ * The part of one subject in a lease. Its units are set aside until the end of the lease. What was
+ * used of them counts from its beginning.
+ */
+export class SubjectLease {
+  readonly #state: Subject;
+  readonly #begin: number;
+  readonly #allowance: Allowance;
+  readonly #units: Units;
+
+  constructor(state: Subject, begin: number, allowance: Allowance, units: Units) {
+    this.#state = state;
+    this.#begin = begin;
+    this.#allowance = allowance;
+    this.#units = units;
+    this.#setAside(1);
+    state.running += units.places;
+  }
+
+  #setAside(sign: 1 | -1): void {
+    const { rpm, tpm } = this.#allowance;
+    const { requests, tokens } = this.#units;
+    const state = this.#state;
+    if (rpm !== undefined)
+      state.requestsLeasedMs = rounded(state.requestsLeasedMs + sign * cost(requests, rpm));
+    if (tpm !== undefined)
+      state.tokensLeasedMs = rounded(state.tokensLeasedMs + sign * cost(tokens, tpm));
+  }
+
+  end(now: number, unused: Units): void {
+    this.#setAside(-1);
+    const state = this.#state;
+    const { rpm } = this.#allowance;
+    const requests = this.#units.requests - unused.requests;
+    if (rpm !== undefined)
+      state.requestsFullAt = spend(state.requestsFullAt, this.#begin, requests, rpm);
+    state.tokensFullAt = Math.max(state.tokensFullAt, this.#begin);
+    this.leave(now, unused.places, unused.tokens - this.#units.tokens);
+  }
+
+  leave(now: number, places: number, tokens: number): void {
+    const state = this.#state;
+    const { tpm } = this.#allowance;
+    state.running -= places;
+    // Who gives tokens back leaves out those that time has worked off.
+    if (tpm !== undefined)
+      state.tokensFullAt = correct(state.tokensFullAt, now, -tokens, tpm, Infinity);
+  }
+}
+
+/** Sums of leases that have ended are not exactly 0. */
+const rounded = (leasedMs: number): number => (leasedMs < roundingMs ? 0 : leasedMs);
