@@ -132,6 +132,19 @@ forEachDatabase((_, openFresh, fresh) => {
     await keyring.close();
   });
 
+  test('the last use of keys that cannot be stored at the end is reported', async () => {
+    const db = await openFresh({ migrations });
+    const errors: string[] = [];
+    const keyring = openKeyring(db, systemClock, (work, error) => {
+      errors.push(`${work}: ${String(error)}`);
+    });
+    const { secret } = await makeKey(db);
+    await ask(keyring, secret);
+    await db.query('ALTER TABLE api_keys RENAME TO elsewhere');
+    await keyring.close();
+    expect(errors).toEqual([expect.stringMatching(/^last use of keys: .*api_keys/)]);
+  });
+
   test('a key ends in the millisecond in which it expires', async () => {
     const db = await openFresh({ migrations });
     let now = 500;

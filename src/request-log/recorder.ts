@@ -190,25 +190,26 @@ export class RequestRecorder {
 
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#oneByOne > 0 ? 1 : this.#limits.batchMax);
+      const isOneByOne = this.#oneByOne > 0;
+      const batch = this.#waiting.splice(0, isOneByOne ? 1 : this.#limits.batchMax);
       this.#batch = batch;
-      this.#oneByOne = Math.max(0, this.#oneByOne - 1);
       try {
         await this.#database.transact(() => writeRequests(batch));
         this.#outcomes.succeeded();
       } catch (error) {
         const final = isFinal(error);
         if (!final || batch.length === 1) this.#outcomes.failed(error);
-        if (final && batch.length === 1) {
-          this.#dropped += 1;
+        if (!final || batch.length > 1) {
+          this.#waiting.unshift(...batch);
+          if (!final) return this.#schedule();
+          this.#oneByOne = batch.length;
           continue;
         }
-        this.#waiting.unshift(...batch);
-        if (!final) return this.#schedule();
-        this.#oneByOne = batch.length;
+        this.#dropped += 1;
       } finally {
         this.#batch = [];
       }
+      if (isOneByOne) this.#oneByOne -= 1;
     }
   }
 

@@ -5,7 +5,13 @@ import { type Refusal, refusal } from '../base/refusal.ts';
 import { type Database, DatabaseError } from '../storage/database.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import { codeOf, outcomesNamed, refusalText, requestLogLimits } from './entry.ts';
-import { loggedRequest, loggedSince, requestLogPage, type RequestLogQuery } from './queries.ts';
+import {
+  loggedRequest,
+  loggedSince,
+  requestLogPage,
+  type RequestLogQuery,
+  requestsByAccount,
+} from './queries.ts';
 import { RequestRecorder, type RefusedRequest } from './recorder.ts';
 import { accountAllowance, boundRequestLog } from './retention.ts';
 import { unexpected } from '../../test/support/unexpected.ts';
@@ -229,6 +235,47 @@ forEachDatabase((_name, openFresh) => {
     await recorder.close();
     expect([recorder.dropped, errors]).toEqual([1, ['Error: row', 'Error: password']]);
     expect(await pageOf(database)).toHaveLength(7);
+  });
+
+  test('rows that are written one by one stay so where the database goes away in between', async () => {
+    const { database } = await fresh();
+    const sizes: number[] = [];
+    let away: number | undefined = 1;
+    const refusing: Database = {
+      ...database,
+      transact: (script) => {
+        const { params = [] } = script().next().value ?? {};
+        const ids = params.filter((each) => String(each).startsWith('req_'));
+        sizes.push(ids.length);
+        if (sizes.length - 1 === away) return Promise.reject(new DatabaseError('busy', 'away'));
+        return ids.includes(idAt(noon, 2))
+          ? Promise.reject(new DatabaseError('constraint', 'third'))
+          : database.transact(script);
+      },
+    };
+    const errors: string[] = [];
+    const onError = (_: string, error: unknown) => void errors.push(String(error));
+    const recorder = new RequestRecorder(refusing, clock, onError, { batchMax: 3 });
+    for (let n = 0; n < 7; n++) recorder.refused(refusedAt(noon, n), notFound());
+    await recorder.flush();
+    away = undefined;
+    await recorder.close();
+    expect(sizes).toEqual([3, 1, 1, 1, 1, 3, 1]);
+    expect([recorder.dropped, errors]).toEqual([1, ['Error: third']]);
+    expect(await pageOf(database)).toHaveLength(6);
+  });
+
+  test('a log that is cut back stops between a few when it is told to', async () => {
+    const { database, recorder } = await fresh({ accountPerMinuteMax: 2_000 });
+    const limits = { ...requestLogLimits, accountRowsMax: 1 };
+    for (let n = 0; n < 1_101; n++) recorder.refused(refusedAt(noon - n, n), notFound());
+    await recorder.close();
+    let asked = 0;
+    await boundRequestLog(database, clock, limits, () => (asked += 1) > 1);
+    const left = await database.snapshot(() => requestsByAccount());
+    expect([...left.values()]).toEqual([601]);
+    await boundRequestLog(database, clock, limits);
+    expect(await pageOf(database)).toMatchObject([{ at: noon }]);
   });
 
   test('while the database is away one account fills what waits, and loses its own rows to others', async () => {
