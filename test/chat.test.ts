@@ -19,12 +19,15 @@ const contentOf = (text: string): string =>
     .join('');
 
 forEachDatabase((_name, _openFresh, fresh) => {
-  async function start(options: { yuan?: string } = {}) {
+  async function start({ yuan, outputMax = 1_000 }: { yuan?: string; outputMax?: number } = {}) {
     const vendor = await startVendor();
     const running = await startRunning({
       databaseUrl: (await fresh(migrations)).url,
-      configuration: oneModel(vendor.url),
-      ...options,
+      configuration: oneModel(vendor.url).replaceAll(
+        'max_output: 1000',
+        `max_output: ${outputMax}`,
+      ),
+      ...(yuan !== undefined && { yuan }),
     });
     return { vendor, running };
   }
@@ -292,6 +295,53 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await expect.poll(() => stopped).toBe(true);
     expect(await running.usage()).toMatchObject([{ status: 'length' }]);
     expect(Number(await running.balance())).toBeGreaterThanOrEqual(0);
+    await running.expectBooks();
+  });
+
+  test.each([true, false])(
+    'of many events that a vendor sends at once, hardly one beyond the money is sent or owed (stream: %s)',
+    async (stream) => {
+      const { vendor, running } = await start({ yuan: '0.9', outputMax: 10_000 });
+      vendor.answer((_request, response) => {
+        sse(response).write(chunk({ role: 'assistant', content: 'Hi' }));
+        setTimeout(() => response.write(chunk({ content: 'word '.repeat(8) }).repeat(300)), 50);
+      });
+      const asked = { ...hello, max_tokens: 10_000, stream };
+      const text = await (await running.post('/v1/chat/completions', asked)).text();
+      expect(text).toContain('"finish_reason":"length"');
+      // 0.9 yuan buy less than 900 tokens, and 300 events have 12,000 bytes of text.
+      const content = text.split('word').length * 5;
+      expect(content).toBeGreaterThan(1_500);
+      const [record] = await running.usage();
+      expect(record).toMatchObject({ status: 'length' });
+      expect(Number(record?.['shortfall'])).toBeLessThan(0.3e9);
+      await running.expectBooks();
+    },
+  );
+
+  test('a client that leaves while text waits for money does not pay for that text', async () => {
+    const { vendor, running } = await start({ yuan: '0.9' });
+    let sendRest = (): void => {};
+    vendor.answer((_request, response) => {
+      sse(response).write(chunk({ role: 'assistant', content: 'Hi' }));
+      sendRest = () => void response.write(chunk({ content: 'word '.repeat(2_000) }));
+    });
+    const leaving = new AbortController();
+    const answer = await running.post(
+      '/v1/chat/completions',
+      { ...hello, max_tokens: 1_000, stream: true },
+      { signal: leaving.signal },
+    );
+    const reader = answer.body?.getReader();
+    for (let got = ''; !got.includes('Hi'); )
+      got += Buffer.from((await reader?.read())?.value ?? []).toString();
+    sendRest();
+    // Money is waited for 1.5 s.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    leaving.abort();
+    await expect
+      .poll(() => running.usage())
+      .toMatchObject([{ status: 'left', output_tokens: 1n, shortfall: 0n }]);
     await running.expectBooks();
   });
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
@@ -198,3 +199,24 @@ test('a silent stream is kept alive with comments', async () => {
   expect(text).toContain(': keep-alive\n\n');
   expect(text).toContain('[DONE]');
 });
+
+test.each([
+  ['a head', (response: ServerResponse) => sse(response).flushHeaders()],
+  ['a comment', (response: ServerResponse) => sse(response).write(': processing\n\n')],
+])(
+  'a vendor that breaks off after %s alone is left for the next channel, although the client has a keep-alive comment',
+  async (_what, begin) => {
+    const { first, second, running } = await start({ keepAliveMs: 1_000 });
+    first.answer((_request, response) => {
+      begin(response);
+      setTimeout(() => response.socket?.destroy(), 2_600);
+    });
+    const text = await (
+      await running.post('/v1/chat/completions', { ...hello, stream: true })
+    ).text();
+    expect(text).toContain(': keep-alive\n\n');
+    expect(text).toContain('[DONE]');
+    expect(second.received).toHaveLength(1);
+    await running.expectBooks();
+  },
+);

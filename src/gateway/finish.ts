@@ -41,7 +41,7 @@ export async function finishRequest(
       endStatus: 'ok',
     });
   if (result.kind === 'money_ended') return finishMoneyEnded(funded, progress, result, receiver);
-  const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
+  const meter = receiver instanceof ForwardingReceiver ? receiver.delivered : undefined;
   // The outcome of a race is its winner's (hedge.ts). A lost one that came here would have
   // delivered nothing, like an attempt whose client left.
   if (result.kind === 'left' || result.kind === 'lost_race') {

@@ -71,7 +71,7 @@ class StreamWatchdog implements PeriodicCheck {
   /** Ends a vendor's stream that brings only comments, or events without content, for too long. */
   #endIfEmpty(): void {
     const { parts, response } = this.#funded;
-    const { attempts, stream } = this.#progress;
+    const { attempts, firstByteMs, stream } = this.#progress;
     const contentBytes = stream?.meter.outputBytes ?? 0;
     if (
       contentBytes !== this.#contentBytes ||
@@ -87,7 +87,7 @@ class StreamWatchdog implements PeriodicCheck {
     if (this.#emptyMs < parts.limits.emptyMs) return;
     this.#progress.breakOff({
       kind: 'fault',
-      stage: contentBytes > 0 || response.started ? 'streaming' : 'waiting',
+      stage: contentBytes > 0 || firstByteMs !== undefined ? 'streaming' : 'waiting',
       fault: {
         kind: 'timeout',
         message: 'the vendor streams nothing but comments or empty events',

@@ -8,6 +8,19 @@ import { withinLimit } from './pricing/bound.ts';
 import { beginStream, type RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
 
+const noBytes = Buffer.alloc(0);
+/**
+ * Where the money may end within a piece of the vendor's bytes, the piece is read in slices of this
+ * size: at most a slice, or the event that ends in it, goes beyond the money. A vendor that was
+ * paused, or that collects its events, sends 64 KB at once.
+ */
+const sliceBytes = 1_024;
+
+/** Reads bytes of the vendor. Returns false to pause it. */
+interface SliceReader {
+  read(slice: Buffer): boolean;
+}
+
 /**
  * Waits for money while the vendor is paused, and ends the attempt when there is none. Both kinds
  * of receivers use it.
@@ -18,6 +31,8 @@ class Coverage {
   readonly #attempt: ChannelAttempt;
   readonly #meter: StreamMeter;
   #waiting = false;
+  /** The vendor's bytes after those that wait. */
+  #unread: Buffer = noBytes;
 
   constructor(
     funded: FundedRequest,
@@ -29,6 +44,35 @@ class Coverage {
     this.#progress = progress;
     this.#attempt = attempt;
     this.#meter = meter;
+  }
+
+  /** What was read last waits for money, or there was none for it. */
+  get isWaiting(): boolean {
+    return this.#waiting;
+  }
+
+  /** Has a piece read, up to where it has to wait for money. */
+  data(piece: Buffer, reader: SliceReader): boolean {
+    if (this.#waiting) {
+      this.#unread = Buffer.concat([this.#unread, piece]);
+      return false;
+    }
+    // Content has fewer bytes than the events that bring it.
+    const isCovered = this.#meter.outputBytes + piece.length < this.#funded.funds.nextLookBytes;
+    if (isCovered || piece.length <= sliceBytes) return reader.read(piece);
+    for (let at = 0; ; at += sliceBytes) {
+      const next = at + sliceBytes;
+      const room = reader.read(piece.subarray(at, next));
+      if (this.#waiting) this.#unread = piece.subarray(next);
+      if (this.#waiting || this.#attempt.over || next >= piece.length) return room;
+    }
+  }
+
+  /** Has the rest read, once what waited for money is delivered. `room`: there was room for that. */
+  readOn(room: boolean, reader: SliceReader): boolean {
+    const unread = this.#unread;
+    this.#unread = noBytes;
+    return unread.length === 0 || this.#attempt.over ? room : this.data(unread, reader);
   }
 
   /**
@@ -95,7 +139,7 @@ interface RunningRace {
 }
 
 /**
- * Forwards a stream as it comes. The hottest code of the gateway: one push, one comparison and one
+ * Forwards a stream as it comes. The hottest code of the gateway: one push, two comparisons and one
  * write per piece.
  */
 export class ForwardingReceiver implements Receiver {
@@ -105,7 +149,10 @@ export class ForwardingReceiver implements Receiver {
   readonly #attempt: ChannelAttempt;
   readonly #race: RunningRace | undefined;
   readonly #coverage: Coverage;
+  /** What waits for money, */
   #held = '';
+  /** and the bytes of output that were delivered before it. */
+  #heldFrom = 0;
   /** The last events, where they are to tell the cost: they leave once it is charged. */
   #last = '';
   #begun = false;
@@ -127,18 +174,26 @@ export class ForwardingReceiver implements Receiver {
   }
 
   data(piece: Buffer): boolean {
-    const out = this.translator.push(piece);
-    if (this.translator.meter.outputBytes < this.#funded.funds.nextLookBytes)
-      return this.#deliver(out);
+    return this.#coverage.data(piece, this);
+  }
+
+  read(slice: Buffer): boolean {
+    const { meter } = this.translator;
+    const before = meter.outputBytes;
+    const out = this.translator.push(slice);
+    if (meter.outputBytes < this.#funded.funds.nextLookBytes) return this.#deliver(out);
     if (this.#coverage.cover(this.#covered)) return this.#deliver(out);
-    this.#held += out;
+    this.#held = out;
+    this.#heldFrom = before;
     return false;
   }
 
   readonly #covered = (): void => {
     const held = this.#held;
     this.#held = '';
-    if (this.#deliver(held)) this.#attempt.upstreamCall.resume();
+    const room = this.#coverage.readOn(this.#deliver(held), this);
+    if (this.#coverage.isWaiting) return;
+    if (room) this.#attempt.upstreamCall.resume();
     if (this.#ended) this.#attempt.endInGoodOrder(this.#close());
   };
 
@@ -175,15 +230,21 @@ export class ForwardingReceiver implements Receiver {
     return { kind: 'streamed', meter, tail: this.#last + tail };
   }
 
+  /** A keep-alive comment of this gateway is not content either. */
   get stage(): 'waiting' | 'streaming' {
-    return this.translator.meter.outputBytes > 0 || this.#funded.response.started
-      ? 'streaming'
-      : 'waiting';
+    return this.#begun || this.translator.meter.outputBytes > 0 ? 'streaming' : 'waiting';
+  }
+
+  /** What the client has been sent: without what waits for money. */
+  get delivered(): StreamMeter {
+    const { meter } = this.translator;
+    if (!this.#coverage.isWaiting) return meter;
+    return { ...meter, quantities: undefined, outputBytes: this.#heldFrom };
   }
 
   end(): AttemptResult | undefined {
     this.#ended = true;
-    return this.#held === '' ? this.#close() : undefined;
+    return this.#coverage.isWaiting ? undefined : this.#close();
   }
 
   /**
@@ -213,7 +274,6 @@ export class CollectingReceiver implements Receiver {
   readonly #attempt: ChannelAttempt;
   readonly #coverage: Coverage;
   #bytes = 0;
-  #owed = false;
   #ended = false;
 
   constructor(
@@ -229,8 +289,7 @@ export class CollectingReceiver implements Receiver {
   }
 
   data(piece: Buffer): boolean {
-    const { funds, parts } = this.#funded;
-    const { answerBytesMax } = parts.limits;
+    const { answerBytesMax } = this.#funded.parts.limits;
     this.#bytes += piece.length;
     if (this.#bytes > answerBytesMax) {
       this.#attempt.abort({
@@ -240,19 +299,22 @@ export class CollectingReceiver implements Receiver {
       });
       return true;
     }
-    this.collector.push(piece);
+    return this.#coverage.data(piece, this);
+  }
+
+  read(slice: Buffer): boolean {
+    this.collector.push(slice);
     const { meter } = this.collector;
-    if (meter.outputBytes >= funds.nextLookBytes && !this.#coverage.cover(this.#covered)) {
-      this.#owed = true;
-      return false;
-    }
+    const isDue = meter.outputBytes >= this.#funded.funds.nextLookBytes;
+    if (isDue && !this.#coverage.cover(this.#covered)) return false;
     if (meter.fault !== undefined) this.#attempt.abort(this.#close());
     else if (meter.done) this.#attempt.endInGoodOrder(this.#close());
     return true;
   }
 
   readonly #covered = (): void => {
-    this.#owed = false;
+    this.#coverage.readOn(true, this);
+    if (this.#coverage.isWaiting) return;
     const { meter } = this.collector;
     if (this.#ended || meter.done || meter.fault !== undefined) this.#attempt.abort(this.#close());
     else this.#attempt.upstreamCall.resume();
@@ -269,7 +331,7 @@ export class CollectingReceiver implements Receiver {
 
   end(): AttemptResult | undefined {
     this.#ended = true;
-    return this.#owed ? undefined : this.#close();
+    return this.#coverage.isWaiting ? undefined : this.#close();
   }
 
   broken(): AttemptResult {
