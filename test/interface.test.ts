@@ -201,6 +201,8 @@ test('browsers may ask: preflight and exposed headers', async () => {
     'access-control-request-method': 'POST',
   });
   expect(preflight.status).toBe(204);
+  // RFC 9110 §8.6 forbids a length in this response.
+  expect(preflight.headers.get('content-length')).toBeNull();
   expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
   const list = await send('GET', '/v1/models', { origin: 'https://example.org' });
   expect(list.headers.get('access-control-allow-origin')).toBe('*');

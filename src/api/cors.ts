@@ -21,5 +21,5 @@ const corsPreflightHeaders = [
 export function answerPreflight(response: ClientResponse): void {
   for (let i = 0; i + 1 < corsPreflightHeaders.length; i += 2)
     response.header(corsPreflightHeaders[i] ?? '', corsPreflightHeaders[i + 1] ?? '');
-  response.whole(204, 'text/plain', '');
+  void response.send(204, undefined);
 }

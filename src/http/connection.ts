@@ -441,12 +441,13 @@ function parseResponseHead(text: string): ResponseHead {
   const headers = new ResponseHeaders(lineEnd < 0 ? '' : text.slice(lineEnd));
   const coding = headers.get('transfer-encoding');
   const body = bodyOf(status, headers, coding);
-  const connection = headers.get('connection')?.toLowerCase();
+  // Several headers of this name are one list (RFC 9110 §5.3): any other word in it closes.
+  const connection = headers.all('connection').join().toLowerCase();
   const is11 = text[7] === '1';
   // A length beside chunks is how a second reply is smuggled into the first, and HTTP/1.0 knows no
   // chunks.
   const doubtful = coding !== undefined && (!is11 || headers.get('content-length') !== undefined);
-  const stays = connection === undefined ? is11 : connection === 'keep-alive';
+  const stays = connection === '' ? is11 : connection === 'keep-alive';
   return {
     status,
     headers,

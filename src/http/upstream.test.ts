@@ -131,11 +131,13 @@ it('uses no connection again that the vendor closes, or on which more came than 
     if (nth === 0) socket.write(ok.replace('\r\n', '\r\nConnection: Close\r\n'));
     else if (nth === 1) socket.write(`${ok}${ok}`);
     else if (nth === 2) socket.end('HTTP/1.0 200 OK\r\n\r\nok');
+    else if (nth === 3)
+      socket.write(ok.replace('\r\n', '\r\nConnection: keep-alive\r\nConnection: close\r\n'));
     else socket.write(ok);
   });
-  for (let i = 0; i < 5; i += 1)
+  for (let i = 0; i < 6; i += 1)
     expect(await ask(upstream).done).toMatchObject({ text: '200 ;ok', end: 'end' });
-  expect(sockets).toHaveLength(4);
+  expect(sockets).toHaveLength(5);
 });
 
 it('opens a new connection when the vendor has closed the unused one', async () => {

@@ -21,7 +21,7 @@ const stream =
   ': hello\n\nevent: a\ndata: {"x":"ü"}\n\ndata:1\ndata: 2\r\nid: 7\n\ndata:\n\nevent: b\r\ndata: {"y":1}\r\n\r\nretry: 5\n\n';
 const events = [
   ['a', latin1('{"x":"ü"}')],
-  ['', '1\n2'],
+  ['', '1 2'],
   ['b', '{"y":1}'],
 ];
 

@@ -177,14 +177,19 @@ export class EventText {
   }
 }
 
-/** The data of an event, several lines of it joined by LF, and its name or `''`. */
+/** The data of an event, and its name or `''`. */
 export interface SseEvent {
   readonly data: string;
   readonly name: string;
 }
 
 /** Reads the event between these offsets; undefined when it has no data. */
-export function readEvent(text: string, start: number, end: number): SseEvent | undefined {
+export function readEvent(
+  text: string,
+  start: number,
+  end: number,
+  betweenLines: '\n' | ' ',
+): SseEvent | undefined {
   let data: string | undefined;
   let name = '';
   for (let at = start; at < end; ) {
@@ -193,14 +198,17 @@ export function readEvent(text: string, start: number, end: number): SseEvent | 
     const stop = text.charCodeAt(next - 1) === 0x0d ? next - 1 : next;
     if (text.startsWith('data:', at)) {
       const line = text.slice(text.charCodeAt(at + 5) === 0x20 ? at + 6 : at + 5, stop);
-      data = data === undefined ? line : `${data}\n${line}`;
+      data = data === undefined ? line : data + betweenLines + line;
     } else if (text.startsWith('event:', at)) name = text.slice(at + 6, stop).trim();
     at = next + 1;
   }
   return data === undefined ? undefined : { data, name };
 }
 
-/** Passes server-sent events to a listener. */
+/**
+ * Passes server-sent events to a listener. Data of several lines becomes one line: it is JSON, where
+ * a line end is white space, and clients are sent what the listener makes of it in one line.
+ */
 export class SseFrames implements Frames {
   readonly #listener: EventListener;
   readonly #text = new EventText();
@@ -240,7 +248,7 @@ export class SseFrames implements Frames {
 
   /** Passes the event between these offsets to the listener. Returns whether it had data. */
   #event(text: string, start: number, end: number): boolean {
-    const event = readEvent(text, start, end);
+    const event = readEvent(text, start, end, ' ');
     if (event === undefined) return false;
     if (event.data !== '') this.#open = this.#listener(event.data, event.name);
     return true;

@@ -100,7 +100,7 @@ export class NativeGenerateStream implements StreamTranslator {
     }
     const changes = answerChanges(body, this.#call);
     const json = changes.length === 0 ? data : editJson(data, changes);
-    const event = generateEvent(json.replace(/[\r\n]+/g, ' '));
+    const event = generateEvent(json);
     this.#tell(event, begins);
   }
 

@@ -400,6 +400,19 @@ describe('a stream', () => {
     expect(meter.finished).toBe(true);
   });
 
+  it('passes JSON that a vendor writes on several lines on in one, since a client’s reader would lose the others', () => {
+    const delta = { role: 'assistant', content: 'Hi' };
+    const told = { id: 'x', choices: [{ index: 0, delta, logprobs: { content: [] } }], x_own: [1] };
+    const lines = JSON.stringify(told, null, 1).split('\n');
+    const translator = openaiChat().stream(callOf({}));
+    const out = translator.push(
+      Buffer.from(`${lines.map((line) => `data: ${line}\n`).join('')}\n`),
+    );
+    expect(out).toMatch(/^data: [^\n]+\n\n$/);
+    expect(JSON.parse(out.slice(6))).toMatchObject({ choices: [{ delta }], x_own: [1] });
+    expect(translator.meter).toMatchObject({ outputBytes: 2, fault: undefined });
+  });
+
   it('takes reasoning out of tags, however they are cut and escaped', () => {
     for (const tagged of [
       '<think>\nab</think>\n\nc<d',

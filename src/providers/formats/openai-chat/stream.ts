@@ -87,10 +87,12 @@ export class ChatStream implements StreamTranslator {
 
   /** Reads one whole event on the slow path. */
   #event(event: string): string {
-    const read = readEvent(event, 0, event.length);
+    const read = readEvent(event, 0, event.length, '\n');
     if (read === undefined) return '';
     const { data, name } = read;
-    if (!data.includes('\n') || parse(data) !== undefined) return this.#data(data, name, event);
+    if (!data.includes('\n')) return this.#data(data, name, event);
+    // The client gets it in one line.
+    if (parse(data) !== undefined) return this.#data(data.replaceAll('\n', ' '), name, '');
     // Some proxies lose the empty line between events: then each line is an event.
     return data
       .split('\n')

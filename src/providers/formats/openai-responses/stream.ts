@@ -133,8 +133,9 @@ export class ResponsesStream implements StreamTranslator {
   /** Counts and collects the text of a delta; the event stays as it is. */
   #deltas(data: string, type: string): void {
     const at = data.indexOf('"delta":"');
-    if (at < 0) return;
-    const json = data.slice(at + 8, stringEnd(data, at + 8));
+    // Some servers write a space behind the colon.
+    const json = at < 0 ? memberText(data, 'delta') : data.slice(at + 8, stringEnd(data, at + 8));
+    if (!json.startsWith('"')) return;
     this.meter.outputBytes += stringBytes(json);
     this.#output.delta(data, type, json);
   }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { ResponsesStream } from './stream.ts';
+
+test.each(['', ' '])('text is counted with "%s" behind the colons of its event', (space) => {
+  const stream = new ResponsesStream(
+    {
+      body: {},
+      bytes: Buffer.from('{}'),
+      publicModel: 'm',
+      upstreamModel: 'up',
+      stream: true,
+      includeUsage: false,
+      streamUpstream: true,
+      outputTokensMax: undefined,
+      answerId: 'resp_1',
+      created: 1,
+    },
+    undefined,
+  );
+  const data = `{"type":${space}"response.output_text.delta","output_index":${space}0,"delta":${space}"Grü\\n"}`;
+  stream.push(Buffer.from(`event: response.output_text.delta\ndata: ${data}\n\n`));
+  expect(stream.meter.outputBytes).toBe(Buffer.byteLength('Grü\n'));
+});
