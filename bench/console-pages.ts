@@ -10,7 +10,7 @@ import { operatorRoutes, userTabRoutes } from '../src/console/operator/routes.ts
 import { userRoutes } from '../src/console/user/routes.ts';
 import { openFramework } from '../src/http/pages.ts';
 import { serverLimits } from '../src/http/server.ts';
-import { MemoryLimiter } from '../src/limits/memory-limiter.ts';
+import { MemoryLimiter } from '../src/limits/limiter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { csrfOf } from '../src/signin/session-cookie.ts';
 import { openSite } from '../src/signin/site.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { parseChat } from './chat.ts';
 import { type RequestBody, parseJson } from './request-body.ts';
-import { goDuration } from '../limits/limit-headers.ts';
+import { goDuration } from '../limits/limiter.ts';
 
 const principal = {
   keyId: 'k',

@@ -23,7 +23,7 @@ import {
   hasBody,
 } from '../http/request-body.ts';
 import type { ResponseWriter, Serve, TransportRequest } from '../http/transport.ts';
-import { limitHeaders } from '../limits/limit-headers.ts';
+import { limitHeaders } from '../limits/limiter.ts';
 import type { RefusedRequest } from '../request-log/recorder.ts';
 import { isAway } from '../storage/database.ts';
 import { answerPreflight, corsExposedHeaders, corsHeaders } from './cors.ts';

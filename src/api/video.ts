@@ -20,7 +20,7 @@ import {
   readersOf,
   refuseType,
 } from './request-body.ts';
-import { limitHeaders } from '../limits/limit-headers.ts';
+import { limitHeaders } from '../limits/limiter.ts';
 
 /** The API's own durations in seconds, for models whose catalogue entry names none. */
 export const videoDurations: readonly number[] = [5, 10, 15, 20];

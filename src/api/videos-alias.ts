@@ -15,7 +15,7 @@ import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
 import * as schema from './schema.ts';
 import { type RequestBody, takeJson, readersOf, refuseType } from './request-body.ts';
-import { limitHeaders } from '../limits/limit-headers.ts';
+import { limitHeaders } from '../limits/limiter.ts';
 import {
   foundTask,
   keyIn,

@@ -28,7 +28,7 @@ import { releasedTasks } from '../console/user/tasks.ts';
 import { LimitReached } from '../gateway/admit.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { serverLimits } from '../http/server.ts';
-import { MemoryLimiter } from '../limits/memory-limiter.ts';
+import { MemoryLimiter } from '../limits/limiter.ts';
 import { listUnmatched } from '../payments/orders.ts';
 import type { Payments } from '../payments/payments.ts';
 import { vendors } from '../providers/index.ts';

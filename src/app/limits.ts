@@ -1,6 +1,5 @@
 import { systemClock } from '../base/clock.ts';
-import type { SharedLimiter } from '../limits/limiter.ts';
-import { MemoryLimiter } from '../limits/memory-limiter.ts';
+import { type SharedLimiter, MemoryLimiter } from '../limits/limiter.ts';
 import { NodesLimiter } from '../limits/nodes-limiter.ts';
 import { openSharedState } from '../storage/shared-state.ts';
 import { type MetricFamily, metricFamily } from '../telemetry/exposition.ts';

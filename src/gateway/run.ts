@@ -1,6 +1,6 @@
 import type { Refusal } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
-import { limitHeaders } from '../limits/limit-headers.ts';
+import { limitHeaders } from '../limits/limiter.ts';
 import { mayFallBack } from '../routing/retry.ts';
 import { admit, type Admission, type Fallback, fallbacksOf } from './admit.ts';
 import { tryChannels } from './route.ts';

@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { GrantedLease } from './limit-keeper.ts';
 import type { Units } from './lease.ts';
-import type { Allowance, LimitState, Pass, Share } from './limiter.ts';
-import { windowMs } from './rate.ts';
+import { type Allowance, type LimitState, type Pass, type Share, windowMs } from './limiter.ts';
 
 /** Requests that count for the average of their tokens. */
 const averagedRequests = 8;

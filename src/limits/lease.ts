@@ -1,6 +1,22 @@
-import type { Allowance, LimitStates } from './limiter.ts';
-import { correct, cost, remaining, roundingMs, spend } from './rate.ts';
-import { requestsFullAt, type Subject, tokensFullAt } from './subject.ts';
+import {
+  type Allowance,
+  correct,
+  cost,
+  isUnlimited,
+  type LimitStates,
+  MemoryLimiter,
+  refusedBy,
+  remaining,
+  requestsFullAt,
+  roundingMs,
+  type Share,
+  spend,
+  statesOf,
+  type Subject,
+  tighter,
+  tokensFullAt,
+  waitMs,
+} from './limiter.ts';
 
 /** A part of an allowance: requests, tokens, and places among the running requests. */
 export interface Units {
@@ -23,14 +39,65 @@ const leaseDivisor = 64;
 /** and the free places divided by this: no header tells them. */
 const leaseDivisorOfPlaces = 4;
 /** A lease for fewer requests at once, or together, is not worth its messages. */
-export const leaseRequestsMin = 16;
+const leaseRequestsMin = 16;
 /** The requests or tokens of a lease that have no limit. */
 const leaseUnlimited = 1e12;
 /** The places of a lease where requests at once have no limit. */
 const leasePlacesMax = 10_000;
 
+/** Limits of one process, which leases parts of them to others. */
+export class LeasingLimiter extends MemoryLimiter {
+  /** Whether this share alone has room for a request now: not at all, or in leases that are out. */
+  room({ subject, allowance }: Share, tokens: number): 'yes' | 'no' | 'leased' {
+    if (isUnlimited(allowance)) return 'yes';
+    const now = this.clock.monotonicMs();
+    const state = this.subject(subject, now);
+    if (refusedBy(state, now, allowance, tokens) === undefined) return 'yes';
+    const { rpm, tpm } = allowance;
+    const withoutLeases =
+      (rpm === undefined || waitMs(state.requestsFullAt, now, 1, rpm) === 0) &&
+      (tpm === undefined || waitMs(state.tokensFullAt, now, tokens, tpm) === 0);
+    return withoutLeases ? 'leased' : 'no';
+  }
+
+  /**
+   * Sets a part of what is left of all shares aside, for a process that lets requests of about
+   * `tokens` in by itself. Undefined where too little is left for that.
+   */
+  lease(shares: readonly Share[], tokens: number): Lease | undefined {
+    const now = this.clock.monotonicMs();
+    const all = shares
+      .filter(({ allowance }) => !isUnlimited(allowance))
+      .map(({ subject, allowance }) => ({ subject, allowance, state: this.subject(subject, now) }));
+    // The arrival of one subject may have swept another away.
+    for (const { subject, state } of all) this.subjects.set(subject, state);
+    const parts = all.map(({ state, allowance }) => partOf(state, now, allowance));
+    const units: Units = {
+      requests: Math.min(...parts.map((part) => part.requests)),
+      tokens: Math.min(...parts.map((part) => part.tokens)),
+      places: Math.min(...parts.map((part) => part.places)),
+    };
+    if (
+      Math.min(units.requests, units.places, units.tokens / Math.max(tokens, 1)) < leaseRequestsMin
+    )
+      return undefined;
+    const leases = all.map(
+      ({ state, allowance }) => new SubjectLease(state, now, allowance, units),
+    );
+    const states = all.map(({ state, allowance }) => statesOf(state, now, allowance));
+    return {
+      units,
+      requests: states.map(({ requests }) => requests).reduce(tighter),
+      tokens: states.map((each) => each.tokens).reduce(tighter),
+      end: (unused) => leases.forEach((lease) => lease.end(this.clock.monotonicMs(), unused)),
+      leave: (places, tokens) =>
+        leases.forEach((lease) => lease.leave(this.clock.monotonicMs(), places, tokens)),
+    };
+  }
+}
+
 /** The largest lease of one subject. */
-export function partOf(state: Subject, now: number, { rpm, tpm, concurrency }: Allowance): Units {
+function partOf(state: Subject, now: number, { rpm, tpm, concurrency }: Allowance): Units {
   const part = (fullAt: number, limit: number | undefined): number =>
     limit === undefined ? leaseUnlimited : Math.floor(remaining(fullAt, now, limit) / leaseDivisor);
   return {
@@ -47,7 +114,7 @@ export function partOf(state: Subject, now: number, { rpm, tpm, concurrency }: A
  * The part of one subject in a lease. Its units are set aside until the end of the lease. What was
  * used of them counts from its beginning.
  */
-export class SubjectLease {
+class SubjectLease {
   readonly #state: Subject;
   readonly #begin: number;
   readonly #allowance: Allowance;

@@ -1,7 +1,6 @@
 import type { Timers } from '../base/clock.ts';
-import type { Lease, Units } from './lease.ts';
+import type { Lease, LeasingLimiter, Units } from './lease.ts';
 import type { Allowance, LimitExceeded, LimitStates, Pass, Share } from './limiter.ts';
-import type { MemoryLimiter } from './memory-limiter.ts';
 
 /** A request of a worker process to the process that keeps all limits; plain data. */
 export type LimitQuestion =
@@ -72,14 +71,14 @@ interface HeldRequest {
  * lease: they are recalled first.
  */
 export class LimitKeeper {
-  readonly #limiter: MemoryLimiter;
+  readonly #limiter: LeasingLimiter;
   readonly #timers: Timers;
   readonly #workers = new Set<KeptWorker>();
   /** Leases that can be recalled, by subject. */
   readonly #leases = new Map<string, Set<KeptLeases>>();
   readonly #held = new Set<HeldRequest>();
 
-  constructor(limiter: MemoryLimiter, timers: Timers) {
+  constructor(limiter: LeasingLimiter, timers: Timers) {
     this.#limiter = limiter;
     this.#timers = timers;
   }

@@ -13,8 +13,7 @@ import { allow, limiterSuite, pass, refused } from '../../test/support/limiter-s
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
 import { systemClock } from '../base/clock.ts';
 import { openSharedState, type SharedState } from '../storage/shared-state.ts';
-import type { LimitExceeded, Pass } from './limiter.ts';
-import { MemoryLimiter } from './memory-limiter.ts';
+import { type LimitExceeded, type Pass, MemoryLimiter } from './limiter.ts';
 import { concurrencyLeaseMs, NodesLimiter } from './nodes-limiter.ts';
 
 let redis: RedisServer;

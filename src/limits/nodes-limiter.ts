@@ -10,9 +10,11 @@ import {
   type SharedLimiter,
   isUnlimited,
   tighter,
+  debtMaxMs,
+  roundingMs,
+  windowMs,
+  concurrencyRetryMs,
 } from './limiter.ts';
-import { debtMaxMs, roundingMs, windowMs } from './rate.ts';
-import { concurrencyRetryMs } from './subject.ts';
 
 /** A concurrent request keeps its place this long without a renewal from its node. */
 export const concurrencyLeaseMs = 15_000;

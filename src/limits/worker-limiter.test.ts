@@ -8,8 +8,8 @@ import {
   LimitKeeper,
   recallTimeoutMs,
 } from './limit-keeper.ts';
+import { LeasingLimiter } from './lease.ts';
 import type { Allowance, LimitExceeded, Pass } from './limiter.ts';
-import { MemoryLimiter } from './memory-limiter.ts';
 import { leaseFromRequests, leaseMs, WorkerLimiter } from './worker-limiter.ts';
 
 const ofKind = (questions: readonly LimitQuestion[], kind: LimitQuestion['limit']): number =>
@@ -75,7 +75,7 @@ describe('several workers', () => {
 
   test('requests that arrive together go in one message, and so do their answers', async () => {
     const sent: number[] = [];
-    const keeper = new LimitKeeper(new MemoryLimiter(mockedClock), systemTimers);
+    const keeper = new LimitKeeper(new LeasingLimiter(mockedClock), systemTimers);
     const connection = keeper.join((answers) => {
       sent.push(answers.length);
       worker.receive(answers);
@@ -197,7 +197,7 @@ describe('several workers', () => {
   });
 
   test('a worker from which a lease is recalled gets no other before it has returned it', () => {
-    const keeper = new LimitKeeper(new MemoryLimiter(mockedClock), systemTimers);
+    const keeper = new LimitKeeper(new LeasingLimiter(mockedClock), systemTimers);
     const answers: LimitAnswer[][] = [[], [], []];
     const [first, second, third] = answers.map((to) => keeper.join((sent) => to.push(...sent)));
     const allowance = allow({ concurrency: 400 });
@@ -245,7 +245,7 @@ describe('several workers', () => {
   });
 
   test('a message of a process that has ended takes no place', async () => {
-    const keeper = new LimitKeeper(new MemoryLimiter(mockedClock), systemTimers);
+    const keeper = new LimitKeeper(new LeasingLimiter(mockedClock), systemTimers);
     const [dead, alive] = [keeper.join(() => {}), [] as LimitAnswer[]];
     dead.gone();
     const question = {

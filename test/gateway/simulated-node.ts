@@ -15,7 +15,7 @@ import {
   type UpstreamCall,
   type UpstreamTimes,
 } from '../../src/http/upstream.ts';
-import { MemoryLimiter } from '../../src/limits/memory-limiter.ts';
+import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { Downloads } from '../../src/media/downloads.ts';
 import { mediaLimits } from '../../src/media/limits.ts';
 import { vendors } from '../../src/providers/index.ts';

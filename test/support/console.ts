@@ -8,7 +8,7 @@ import { type ConsoleContext, openConsole } from '../../src/console/server.ts';
 import type { ConsoleRoute } from '../../src/console/route.ts';
 import { openFramework } from '../../src/http/pages.ts';
 import { serverLimits } from '../../src/http/server.ts';
-import { MemoryLimiter } from '../../src/limits/memory-limiter.ts';
+import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { enrol } from '../../src/signin/enrol.ts';
 import { csrfOf } from '../../src/signin/session-cookie.ts';
 import type { Signin } from '../../src/signin/signin.ts';

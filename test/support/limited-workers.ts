@@ -4,7 +4,7 @@ import {
   type LimitQuestion,
   LimitKeeper,
 } from '../../src/limits/limit-keeper.ts';
-import { MemoryLimiter } from '../../src/limits/memory-limiter.ts';
+import { LeasingLimiter } from '../../src/limits/lease.ts';
 import { WorkerLimiter } from '../../src/limits/worker-limiter.ts';
 
 /** Follows the mocked time of a test. */
@@ -29,7 +29,7 @@ export function openWorkers(
     delayMs = () => 0,
   }: { clock?: Clock; delayMs?: (place: number) => number } = {},
 ): Workers {
-  const keeper = new LimitKeeper(new MemoryLimiter(clock), systemTimers);
+  const keeper = new LimitKeeper(new LeasingLimiter(clock), systemTimers);
   const [questions, answers]: [LimitQuestion[], LimitAnswer[]] = [[], []];
   const [hanging, gone] = [new Set<number>(), [] as (() => void)[]];
   const workers = Array.from({ length: count }, (_, i) => {

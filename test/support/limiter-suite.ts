@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
-import type {
-  Allowance,
-  LimitExceeded,
-  Pass,
-  Share,
-  SharedLimiter,
+import {
+  type Allowance,
+  type LimitExceeded,
+  type Pass,
+  type Share,
+  type SharedLimiter,
+  debtMaxMs,
+  concurrencyRetryMs,
 } from '../../src/limits/limiter.ts';
-import { debtMaxMs } from '../../src/limits/rate.ts';
-import { concurrencyRetryMs } from '../../src/limits/subject.ts';
 
 let now: number;
 let limiter: SharedLimiter;

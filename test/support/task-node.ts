@@ -15,7 +15,7 @@ import { TaskChannels } from '../../src/gateway/tasks/task-channels.ts';
 import { Tasks } from '../../src/gateway/tasks/tasks.ts';
 import type { VideoSubmission } from '../../src/gateway/tasks/submit.ts';
 import { postControl } from '../../src/http/control-call.ts';
-import { MemoryLimiter } from '../../src/limits/memory-limiter.ts';
+import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { listFees, serves } from '../../src/app/gateway.ts';
 import { FileUrls } from '../../src/media/file-urls.ts';
 import { VendorDownloads, Downloads } from '../../src/media/downloads.ts';

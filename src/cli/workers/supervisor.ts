@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { systemClock, systemTimers } from '../../base/clock.ts';
 import { LimitKeeper } from '../../limits/limit-keeper.ts';
-import { MemoryLimiter } from '../../limits/memory-limiter.ts';
+import { LeasingLimiter } from '../../limits/lease.ts';
 import { acquireServingLock } from '../../storage/serving-lock.ts';
 import { mergeMetricsPages } from '../../telemetry/exposition.ts';
 import { type Env, makeInstallation } from '../installation.ts';
@@ -47,7 +47,7 @@ export async function supervise(
 
 class Supervisor {
   stopping = false;
-  readonly #limits = new LimitKeeper(new MemoryLimiter(systemClock), systemTimers);
+  readonly #limits = new LimitKeeper(new LeasingLimiter(systemClock), systemTimers);
   readonly #workers = new Set<Worker>();
   readonly #pages = new Map<number, PageCollection>();
   #collections = 0;

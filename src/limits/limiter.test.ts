@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { allow, limiterSuite, pass, refused } from '../../test/support/limiter-suite.ts';
 import type { Clock } from '../base/clock.ts';
-import { MemoryLimiter } from './memory-limiter.ts';
+import { MemoryLimiter } from './limiter.ts';
 
 let now: number;
 let limiter: MemoryLimiter;
