@@ -263,6 +263,70 @@ test('a vendor that fails while the other is asked leaves the answer to that one
   await running.expectBooks();
 });
 
+test('a vendor that refuses the request leaves the answer to the other; where both refuse it, the client hears the first', async () => {
+  const [first, second] = [await startVendor(), await startVendor()];
+  const { running, hedged, failed } = await started(
+    await sqliteUrl(migrations),
+    selling(first, second),
+  );
+  const refuse = (response: ServerResponse, message: string) =>
+    json(response, 400, JSON.stringify({ error: { message } }));
+  const until = (failures: number) =>
+    expect
+      .poll(() => [second.received.length, failed.length >= failures], { timeout: 10_000 })
+      .toEqual([first.received.length, true]);
+  const answers = async (response: ServerResponse, failures: number) => {
+    await until(failures);
+    sse(response).end(streamOf(['Hello']));
+  };
+  const refuses = async (response: ServerResponse, message: string, failures: number) => {
+    await until(failures);
+    refuse(response, message);
+  };
+
+  for (let i = 0; i < 20; i++) running.gateway.parts.hedges.earn('m1');
+  first.answer((_request, response) => answers(response, 1));
+  second.answer((_request, response) => refuse(response, 'not here'));
+  const ofFirst = await running.post('/v1/chat/completions', streamed);
+  expect([ofFirst.status, words(await ofFirst.text())]).toEqual([200, 'Hello']);
+
+  first.answer((_request, response) => refuses(response, 'no', 1));
+  second.answer((_request, response) => answers(response, 2));
+  expect(words(await (await running.post('/v1/chat/completions', streamed)).text())).toBe('Hello');
+
+  first.answer((_request, response) => refuses(response, 'The first one says no.', 3));
+  second.answer((_request, response) => refuses(response, 'not here', 2));
+  const refused = await running.post('/v1/chat/completions', streamed);
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain('The first one says no.');
+  expect(hedged).toMatchObject([
+    { won: 'first', brokenOff: undefined },
+    { won: 'second', brokenOff: undefined },
+    { won: 'neither', brokenOff: undefined },
+  ]);
+  expect(await running.usage()).toMatchObject([{ channel: 'first' }, { channel: 'second' }]);
+  await running.expectBooks();
+});
+
+test('a picture that only the second channel downloads does not end the first attempt when it cannot be had', async () => {
+  const first = await vendorAfter(4 * hedgeMs);
+  const { running, hedged } = await started(
+    await sqliteUrl(migrations),
+    selling(first, await startVendor()).replace(
+      'name: second, vendor: openai',
+      'name: second, vendor: moonshot',
+    ),
+  );
+  const content = [{ type: 'image_url', image_url: { url: 'https://127.0.0.1/a.png' } }];
+  const answer = await running.post('/v1/chat/completions', {
+    ...streamed,
+    messages: [{ role: 'user', content }],
+  });
+  expect([answer.status, words(await answer.text())]).toEqual([200, 'Hello']);
+  expect(hedged).toMatchObject([{ won: 'first', brokenOff: undefined }]);
+  await running.expectBooks();
+});
+
 test('what a vendor may do or keep beside its answer is asked for once, and so is what is answered as a whole', async () => {
   const [first, second] = [await vendorAfter(3 * hedgeMs), await startVendor()];
   const { running } = await started(await sqliteUrl(migrations), selling(first, second));

@@ -61,7 +61,11 @@ interface HedgeOutcome {
   readonly brokenOff: boolean;
 }
 
-/** The attempt that decides: the first of the two that ends for good, else the last. */
+/**
+ * The attempt that decides: the first of the two that delivers. A failure waits for the end of the
+ * other attempt, a refusal of the request too: without the second channel nobody would have heard
+ * its refusal. Where neither delivers, a refusal decides, of two that of the first channel.
+ */
 async function decideRace(
   race: Race,
   first: Candidate,
@@ -71,15 +75,19 @@ async function decideRace(
   // A broken-off attempt that is still being prepared may fail at that: nothing waits for it.
   for (const each of [one, two]) each.catch(() => undefined);
   const sooner = await Promise.race([one, two]);
-  if (!sooner.decides || sooner.result.kind === 'lost_race') {
-    return {
-      best: await (sooner.candidate === first ? two : one),
-      brokenOff: sooner.result.kind === 'lost_race',
-    };
+  const lost = sooner.result.kind === 'lost_race';
+  if (!lost && sooner.decides && !hasFailed(race, sooner)) {
+    race.abort(lostRace);
+    return { best: sooner, brokenOff: true };
   }
-  race.abort(lostRace);
-  return { best: sooner, brokenOff: true };
+  const other = await (sooner.candidate === first ? two : one);
+  const blamesOther = !sooner.decides || (other.decides && other.candidate === first);
+  return { best: hasFailed(race, other) && !blamesOther ? sooner : other, brokenOff: lost };
 }
+
+/** Ended before either attempt had a byte for the client. */
+const hasFailed = (race: Race, { result: { kind } }: ChannelOutcome): boolean =>
+  race.decidedResult === undefined && (kind === 'fault' || kind === 'own_refusal');
 
 function hedgeOf(
   model: string,
