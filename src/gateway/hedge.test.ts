@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { systemTimers } from '../base/clock.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
-import { callHedged } from './hedge.ts';
+import { callHedged, Race } from './hedge.ts';
 import type { ChannelOutcome } from './outcome.ts';
 import { RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
@@ -42,4 +43,18 @@ test('a second channel is called while the model has attempts left, whatever ear
 
 test('no second channel is called once the model has used its attempts', async () => {
   expect(await channelsCalled(8, 8)).toEqual(['first']);
+});
+
+test('work of a hedge that ends after its race leaves the next attempt to be stopped', () => {
+  const progress = new RequestProgress({} as FundedRequest['request']);
+  const stopped: string[] = [];
+  const work = (name: string) => ({ abort: () => void stopped.push(name) });
+  const [download, next] = [work('download'), work('next')];
+  progress.shared = new Race(systemTimers, progress);
+  progress.startWork(download);
+  progress.shared = undefined;
+  progress.startWork(next);
+  progress.endWork(download);
+  progress.leave();
+  expect(stopped).toEqual(['next']);
 });

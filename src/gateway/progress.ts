@@ -70,9 +70,10 @@ export class RequestProgress {
     else this.shared.enter(work);
   }
 
+  /** Work of a hedge that was broken off may end when the next attempt is already at work. */
   endWork(work: Work): void {
-    if (this.shared === undefined) this.#work = undefined;
-    else this.shared.exit(work);
+    this.shared?.exit(work);
+    if (this.#work === work) this.#work = undefined;
   }
 
   begin(candidate: Candidate): void {
