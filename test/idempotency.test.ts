@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -312,6 +313,31 @@ forEachDatabase((name, _openFresh, fresh) => {
       .toBe(1);
     expect(await (await ask(running, 'k')).text()).toBe(said);
     expect(await running.usage()).toHaveLength(2);
+    await running.expectBooks();
+  });
+
+  test('a process that only seemed dead pays back what it charged for a stream that broke off', async () => {
+    const { vendor, running } = await start();
+    const { database } = running.gateway;
+    const held: ServerResponse[] = [];
+    vendor.answer((_request, response) => {
+      sse(response).write(chunk({ role: 'assistant', content: 'Hel' }));
+      held.push(response);
+    });
+    const submit = () => ask(running, 'k', { ...hello, stream: true });
+    const slow = await submit();
+    await database.query('UPDATE answer SET lease_until=1');
+    const second = await submit();
+    held[1]?.end(streamOf(['lo']));
+    expect(await second.text()).toContain('[DONE]');
+    held[0]?.destroy();
+    expect(await slow.text()).toContain('"error"');
+    const charges = await running.usage();
+    expect(charges.map(({ status }) => status).sort()).toEqual(['cut', 'ok']);
+    const cut = charges.find(({ status }) => status === 'cut');
+    expect(cut?.cost).toBeGreaterThan(0n);
+    const refunds = () => database.query("SELECT ref, amount FROM transfer WHERE code='refund'");
+    await expect.poll(refunds).toEqual([{ ref: cut?.id, amount: cut?.cost }]);
     await running.expectBooks();
   });
 

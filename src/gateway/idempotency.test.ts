@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { migrations } from '../app/schema.ts';
 import { systemClock } from '../base/clock.ts';
+import { createAccount } from '../ledger/ledger.ts';
 import { ledgerProcedures } from '../ledger/procedures.ts';
 import { IdempotentRequests } from './idempotency.ts';
 
@@ -25,6 +26,23 @@ forEachDatabase((_, openFresh) => {
     expect(errors).toEqual([
       expect.stringMatching(/^renewal of Idempotency-Keys: .*answer/),
       expect.stringMatching(/^release of Idempotency-Keys: .*answer/),
+    ]);
+  });
+
+  test('a request that ends without an answer pays back again what its dead predecessor was charged', async () => {
+    const database = await openFresh({ migrations, procedures: ledgerProcedures });
+    const requests = new IdempotentRequests(database, systemClock, () => {});
+    await createAccount(database, 'ada');
+    await requests.enter(submission);
+    await database.query('UPDATE answer SET lease_until=1');
+    const claimed = await requests.enter({ ...submission, id: 'req_2' });
+    if (claimed.kind !== 'mine') throw new Error(claimed.kind);
+    await database.query(
+      "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ('req_1', 'ada', 'revenue', 7, 'chat', 1)",
+    );
+    await claimed.submission.forget();
+    expect(await database.query("SELECT ref, amount FROM transfer WHERE code='refund'")).toEqual([
+      { ref: 'req_1', amount: 7n },
     ]);
   });
 });

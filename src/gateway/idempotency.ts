@@ -19,6 +19,10 @@ export interface OpenIdempotentRequest {
   renew(): Promise<void>;
   /** Remembers the answer. One charge remains for it, even if another process answered too. */
   keep(answer: StoredAnswer): Promise<void>;
+  /**
+   * For a request without a whole answer. What it was charged for a part stays, unless another
+   * process has taken the key over.
+   */
   forget(): Promise<void>;
 }
 
@@ -66,16 +70,16 @@ export class IdempotentRequests {
     const claim = await this.#store.claim(submission, payBackTx);
     if (claim.kind !== 'mine') return claim;
     const { orphan } = claim;
+    const end = async (wasMine: Promise<boolean>): Promise<void> => {
+      if (!(await wasMine)) await this.#payBack(submission.id);
+      if (orphan !== undefined) await this.#payBack(orphan);
+    };
     return {
       kind: 'mine',
       submission: {
         renew: () => this.#renewing.of(this.#store.renew(submission)),
-        forget: () => this.#forgetting.of(this.#store.forget(submission)),
-        keep: async (answer) => {
-          const kept = await this.#store.keep(submission, answer);
-          if (!kept) await this.#payBack(submission.id);
-          if (orphan !== undefined) await this.#payBack(orphan);
-        },
+        forget: () => this.#forgetting.of(end(this.#store.forget(submission))),
+        keep: (answer) => end(this.#store.keep(submission, answer)),
       },
     };
   }

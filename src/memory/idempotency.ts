@@ -47,8 +47,11 @@ export interface IdempotencyStore {
   renew(submission: IdempotentRequest): Promise<void>;
   /** False when another request has taken the key over. */
   keep(submission: IdempotentRequest, answer: StoredAnswer): Promise<boolean>;
-  /** Drops a claim without an answer: the next request with this key begins anew. */
-  forget(submission: IdempotentRequest): Promise<void>;
+  /**
+   * Drops a claim without an answer: the next request with this key begins anew. False when another
+   * request has taken the key over.
+   */
+  forget(submission: IdempotentRequest): Promise<boolean>;
   /** Frees all claims. Call it only when no other process is alive. */
   release(): Promise<void>;
   /** Deletes expired answers, at most `expiredAtOnceMax`; returns how many. */
@@ -91,10 +94,9 @@ export function openIdempotencyStore(database: Database, clock: Clock): Idempote
       return (await database.query(sql, [account, key, id, contentType, body])).length > 0;
     },
     async forget({ account, key, id }) {
-      await database.query(
-        'DELETE FROM answer WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL',
-        [account, key, id],
-      );
+      const sql = `DELETE FROM answer
+        WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL RETURNING holder`;
+      return (await database.query(sql, [account, key, id])).length > 0;
     },
     async release() {
       await database.query('UPDATE answer SET lease_until=0 WHERE lease_until IS NOT NULL');
