@@ -16,7 +16,7 @@ import type { Charge } from './contract.ts';
 import { ledgerProcedures } from './procedures.ts';
 import type { BatchInput } from './transactions/batch.ts';
 
-forEachDatabase((_name, openFresh) => {
+forEachDatabase((name, openFresh) => {
   /** A hall with 1 yuan on A, one till with a float, and the batches that will have been sent. */
   async function hall(...fates: (Fate | undefined)[]) {
     const hall = await CounterHall.open(openFresh);
@@ -444,4 +444,35 @@ forEachDatabase((_name, openFresh) => {
     expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.9));
     expect(await room.held('A')).toBe(0n);
   });
+
+  // SQLite has no replica that could lag.
+  if (name === 'sqlite') return;
+
+  test.each<[string, number, number]>([
+    ['the charge and its refund', 0, 40_000],
+    ['the charge, before its refund is made', 0, 36_000],
+    ['the refund alone', 36_000, 40_000],
+  ])(
+    'a whole answer that was withheld costs nothing when the database forgets %s',
+    async (_what, laggedAtMs, failedAtMs) => {
+      const { hall: room, till, first } = await hall({ delayed: 34_000 });
+      await room.database.query('DROP TRIGGER transfer_never_changes ON transfer');
+      const { script } = room.network;
+      room.network.script = (procedure, input) =>
+        procedure === 'till.refund' ? { delayed: 3_000 } : script(procedure, input);
+      const settled = first.settle(chargeOf('r1', 0.05, { withheld: true }));
+      await room.pass(laggedAtMs);
+      const takeOver = await room.lag();
+      await room.pass(failedAtMs - laggedAtMs);
+      await takeOver();
+      expect(await settled).toMatchObject({ outcome: 'unavailable' });
+      await room.pass(30_000);
+      expect(till.stats).toMatchObject({ behind: 1, undelivered: 1 });
+      expect(await room.database.query("SELECT id, amount FROM transfer WHERE ref='r1'")).toEqual([
+        { id: 'r1/refund', amount: yuan(0.05) },
+      ]);
+      expect((await balance(room.database, 'A'))?.balance).toBe(yuan(1));
+      await isWhole(room);
+    },
+  );
 });

@@ -142,14 +142,18 @@ export class Settling {
   }
 
   /**
-   * Settles again charges that are answered already but that the database may have forgotten: their
-   * ids make it safe.
+   * Settles again charges that are answered already but that the database may have forgotten, and
+   * their refunds where the answer was withheld: their ids make it safe.
    */
   again(items: readonly Item[]): void {
     for (const item of items) {
       this.#parts.retries.add({
         procedure: 'till.late',
         input: this.#lateInput(item),
+        done: (reply) => {
+          const { outcome, amount } = reply as LateReply;
+          if (item.answered && outcome !== 'clash') this.#refundWithheld(item, amount);
+        },
         refused: (error) => this.#fail(item, error),
       });
     }

@@ -12,7 +12,7 @@ import { ledgerProcedures } from '../../src/ledger/procedures.ts';
 import type { TillSettings } from '../../src/ledger/settings.ts';
 import type { TillEvent } from '../../src/ledger/settling.ts';
 import type { LiveTill } from '../../src/ledger/till.ts';
-import type { Database } from '../../src/storage/database.ts';
+import type { Database, Row } from '../../src/storage/database.ts';
 import type { FreshOptions } from '../databases.ts';
 import { migrations } from './records.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
@@ -145,6 +145,27 @@ export class CounterHall {
   async number(sql: string, ...params: readonly string[]): Promise<bigint> {
     const [row] = await this.database.query(sql, params);
     return BigInt(Object.values(row ?? {})[0] ?? 0);
+  }
+
+  /** A replica that hears nothing more. The function that is returned makes it the database. */
+  async lag(): Promise<() => Promise<void>> {
+    const tables = ['process', 'account', 'till_float', 'transfer', 'usage'];
+    const known = new Map<string, readonly Row[]>();
+    for (const table of tables)
+      known.set(table, await this.database.query(`SELECT * FROM ${table}`));
+    return () =>
+      this.database.transact(function* () {
+        for (const table of tables.toReversed()) yield { sql: `DELETE FROM ${table}`, params: [] };
+        for (const [table, rows] of known)
+          for (const row of rows) {
+            const columns = Object.keys(row);
+            const places = columns.map((_, i) => `$${i + 1}`).join(', ');
+            yield {
+              sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`,
+              params: Object.values(row),
+            };
+          }
+      });
   }
 
   held(account: string): Promise<bigint> {
