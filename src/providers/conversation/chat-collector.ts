@@ -27,9 +27,16 @@ import type {
 import { chatUsage } from './client-usage.ts';
 import { type SignedMembers, signaturesOf } from './tool-calls.ts';
 
+interface CollectedCall {
+  readonly id: unknown;
+  readonly type: unknown;
+  readonly function?: { readonly name: string; arguments: string };
+  readonly custom?: { readonly name: string; input: string };
+}
+
 interface Collected {
   readonly message: Record<string, unknown>;
-  readonly calls: { id: unknown; type: unknown; function?: { name: string; arguments: string } }[];
+  readonly calls: CollectedCall[];
   readonly rest: Record<string, unknown>;
   finish: string | undefined;
 }
@@ -142,7 +149,9 @@ export class ChatCollector implements StreamCollector {
     for (const { message, calls } of this.#choices.values()) {
       text += (textOf(message['content']) ?? '') + (textOf(message['reasoning_content']) ?? '');
       for (const call of calls)
-        text += (call?.function?.name ?? '') + (call?.function?.arguments ?? '');
+        text +=
+          (call?.function?.name ?? call?.custom?.name ?? '') +
+          (call?.function?.arguments ?? call?.custom?.input ?? '');
     }
     return text;
   }
@@ -208,19 +217,23 @@ function addCalls(into: Collected, deltas: readonly unknown[]): void {
     if (delta === undefined) continue;
     const index = Number(delta.index);
     const fn = objectOf(delta.function);
+    const custom = objectOf(delta.custom);
     const known = into.calls[index];
     if (!known) {
-      const { index: _, function: __, ...rest } = delta;
-      const made = { id: delta.id, type: delta.type, ...rest };
-      into.calls[index] = fn
-        ? {
-            ...made,
-            function: { name: textOf(fn.name) ?? '', arguments: textOf(fn.arguments) ?? '' },
-          }
-        : made;
-    } else if (known.function && fn) {
-      known.function.arguments += textOf(fn.arguments) ?? '';
-    }
+      const { index: _, function: __, custom: ___, ...rest } = delta;
+      into.calls[index] = {
+        id: delta.id,
+        type: delta.type,
+        ...rest,
+        ...(fn && {
+          function: { name: textOf(fn.name) ?? '', arguments: textOf(fn.arguments) ?? '' },
+        }),
+        ...(custom && {
+          custom: { name: textOf(custom.name) ?? '', input: textOf(custom.input) ?? '' },
+        }),
+      };
+    } else if (known.function && fn) known.function.arguments += textOf(fn.arguments) ?? '';
+    else if (known.custom && custom) known.custom.input += textOf(custom.input) ?? '';
   }
 }
 

@@ -370,6 +370,27 @@ describe('a stream', () => {
     });
   });
 
+  it('is collected with the whole input of custom tools, which is counted', () => {
+    const call = (more: object) =>
+      event({ delta: { tool_calls: [{ index: 0, ...more }] }, finish_reason: null });
+    const begin = call({ id: 'c1', type: 'custom', custom: { name: 'sh', input: 'l' } });
+    const rest = call({ custom: { input: 's' } }) + call({ custom: { input: ' -la' } });
+    const collector = openaiChat().collect(callOf({}, whole));
+    const end = event({ delta: {}, finish_reason: 'tool_calls' });
+    collector.push(Buffer.from(`${open}${begin}${rest}${end}data: [DONE]\n\n`));
+    const { body, outputText } = collector.answer();
+    expect(JSON.parse(body.toString()).choices[0].message.tool_calls).toEqual([
+      { id: 'c1', type: 'custom', custom: { name: 'sh', input: 'ls -la' } },
+    ]);
+    expect(outputText).toBe('shls -la');
+    const uncounted = openaiChat().read(
+      Buffer.from(body.toString()),
+      'application/json',
+      callOf({}, whole),
+    );
+    expect(uncounted).toMatchObject({ outputText });
+  });
+
   it('keeps several choices apart', () => {
     const other = (delta: Record<string, unknown>, finish: string | null = null): string =>
       event({ index: 1, delta, finish_reason: finish });

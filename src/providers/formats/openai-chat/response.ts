@@ -153,8 +153,9 @@ function outputText(reply: Buffer): string {
         .join('');
     text += textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? '';
     for (const toolCall of objectsOf(message.tool_calls)) {
-      const fn = objectOf(toolCall.function);
-      text += (textOf(fn?.name) ?? '') + (textOf(fn?.arguments) ?? '');
+      const called = objectOf(toolCall.function) ?? objectOf(toolCall.custom);
+      text +=
+        (textOf(called?.name) ?? '') + (textOf(called?.arguments) ?? textOf(called?.input) ?? '');
     }
   }
   return text;
