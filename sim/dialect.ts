@@ -108,6 +108,8 @@ export interface Dialect {
    * it.
    */
   readonly responses?: 'create' | 'all';
+  /** The beginning of its sealed reasoning there. Absent: OpenAI's. */
+  readonly sealHead?: string;
   readonly reasons: (request: ChatRequest) => boolean;
   readonly callId: () => string;
   readonly rules: readonly Rule[];

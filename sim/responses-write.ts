@@ -1,17 +1,21 @@
 import type { Answer, Choice } from './answer.ts';
+import type { Dialect } from './dialect.ts';
 import { type Json, list, object } from './json.ts';
 import { searchIn } from './responses-request.ts';
 import type { StreamEvent } from './write.ts';
 
 type Item = Record<string, unknown>;
 
+/** The beginning of what the vendor seals; OpenAI's begins with the version and a time. */
+export const sealHeadOf = ({ sealHead = 'gAAAA' }: Dialect): string => sealHead;
+
 /** The answer as a response object. */
-export function responseBody(answer: Answer, raw: Json): Json {
+export function responseBody(answer: Answer, raw: Json, dialect: Dialect): Json {
   const [choice] = answer.choices;
   return frame(
     answer,
     raw,
-    choice === undefined ? [] : itemsOf(choice, answer, raw),
+    choice === undefined ? [] : itemsOf(choice, answer, raw, sealHeadOf(dialect)),
     choice?.finish === 'length' ? 'incomplete' : 'completed',
   );
 }
@@ -72,7 +76,7 @@ function frame(answer: Answer, raw: Json, output: readonly Item[], status: strin
   };
 }
 
-function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
+function itemsOf(choice: Choice, answer: Answer, raw: Json, sealHead: string): Item[] {
   const items: Item[] = [];
   const id = (kind: string): string => `${kind}_${answer.id}${items.length}`;
   const status = choice.finish === 'length' ? 'incomplete' : 'completed';
@@ -85,7 +89,7 @@ function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
       summary: summarized ? [{ type: 'summary_text', text: choice.reasoning.join('') }] : [],
       ...(sealed
         ? {
-            encrypted_content: `gAAAA${Buffer.from(choice.reasoning.join('')).toString('base64url')}`,
+            encrypted_content: `${sealHead}${Buffer.from(choice.reasoning.join('')).toString('base64url')}`,
           }
         : {}),
     });
@@ -142,7 +146,11 @@ function citations(search: string | undefined, { text }: Choice): Json[] {
 }
 
 /** The answer as a stream, in recorded order. */
-export function* responseEvents(answer: Answer, raw: Json): Generator<StreamEvent> {
+export function* responseEvents(
+  answer: Answer,
+  raw: Json,
+  dialect: Dialect,
+): Generator<StreamEvent> {
   let number = 0;
   const event = (type: string, members: Json, flags: Partial<StreamEvent> = {}): StreamEvent => ({
     text: `event: ${type}\ndata: ${JSON.stringify({ type, ...members, sequence_number: number++ })}\n\n`,
@@ -152,7 +160,7 @@ export function* responseEvents(answer: Answer, raw: Json): Generator<StreamEven
   });
   yield event('response.created', { response: frame(answer, raw, [], 'in_progress') });
   yield event('response.in_progress', { response: frame(answer, raw, [], 'in_progress') });
-  const whole = responseBody(answer, raw);
+  const whole = responseBody(answer, raw, dialect);
   const [choice] = answer.choices;
   let calls = 0;
   for (const [index, value] of list(whole['output']).entries()) {

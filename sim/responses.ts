@@ -27,7 +27,7 @@ export async function responses(
   const request = readRequest(asChat(raw), withoutScenarios(named));
   const scenario = scenarioOf(named);
   const reasons = scenario.reasons || dialect.reasons(request);
-  const complaint = responsesComplaint(raw, reasons, dialect.responses === 'all');
+  const complaint = responsesComplaint(raw, reasons, dialect);
   if (complaint !== undefined)
     return refuse(response, dialect, {
       ...problem,
@@ -37,8 +37,8 @@ export async function responses(
     });
   return play(response, request, dialect, { ...scenario, reasons }, once, problem, {
     ...eventStream,
-    events: (answer) => responseEvents(answer, raw),
-    whole: (answer) => responseBody(answer, raw),
+    events: (answer) => responseEvents(answer, raw, dialect),
+    whole: (answer) => responseBody(answer, raw, dialect),
     error: (refused) =>
       `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 9, ...object(dialect.refuse(refused).body) })}\n\n`,
   });

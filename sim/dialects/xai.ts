@@ -119,6 +119,8 @@ export const xai: Dialect = {
   vendor: 'xai',
   prefix: '/xai/v1',
   responses: 'create',
+  // Recorded 2026-08: base64 of random bytes.
+  sealHead: 'm/Nx6',
   key: 'bearer',
   reasons,
   callId: () => `call_${randomText(8)}`,

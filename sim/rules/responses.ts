@@ -1,17 +1,18 @@
-import type { Complaint } from '../dialect.ts';
+import type { Complaint, Dialect } from '../dialect.ts';
+import { sealHeadOf } from '../responses-write.ts';
 import { type Json, list, object, text } from '../json.ts';
 import { documentComplaint } from './messages.ts';
 import { responsesParameters } from '../responses-request.ts';
 
 /**
  * The endpoint's own errors, in the order of its checks
- * (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). `fixed`: whether a
- * model that reasons has fixed sampling.
+ * (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). OpenAI's own models that
+ * reason have fixed sampling.
  */
 export function responsesComplaint(
   raw: Json,
   reasons: boolean,
-  fixed: boolean,
+  dialect: Dialect,
 ): Complaint | undefined {
   const unknown = Object.keys(raw).find((name) => !responsesParameters.includes(name));
   if (unknown !== undefined)
@@ -29,9 +30,9 @@ export function responsesComplaint(
   return (
     limit(raw) ??
     previous(raw) ??
-    sampling(raw, reasons && fixed) ??
+    sampling(raw, reasons && dialect.responses === 'all') ??
     tools(raw) ??
-    items(raw, reasons) ??
+    items(raw, reasons, sealHeadOf(dialect)) ??
     sealing(raw, reasons)
   );
 }
@@ -100,7 +101,7 @@ const known = new Set([
 const inputParts = new Set(['input_text', 'input_image', 'input_file']);
 const outputParts = new Set(['output_text', 'refusal']);
 
-function items(raw: Json, reasons: boolean): Complaint | undefined {
+function items(raw: Json, reasons: boolean, sealHead: string): Complaint | undefined {
   const calls = new Set<unknown>();
   for (const [i, value] of list(raw['input']).entries()) {
     const item = object(value);
@@ -129,7 +130,7 @@ function items(raw: Json, reasons: boolean): Complaint | undefined {
       };
     if (
       type === 'reasoning' &&
-      (!reasons || !String(item['encrypted_content']).startsWith('gAAAA'))
+      (!reasons || !String(item['encrypted_content']).startsWith(sealHead))
     )
       return {
         code: 'invalid_encrypted_content',

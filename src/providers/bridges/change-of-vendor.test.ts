@@ -457,3 +457,27 @@ test('T10: a wish for sources that the vendor does not tell is named', () => {
     'messages[].content[].citations',
   ]);
 });
+
+test('sealed reasoning goes to the vendor that sealed it alone, and is named where it is left out', () => {
+  const thought = (encrypted_content: unknown) => ({
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [],
+    encrypted_content,
+  });
+  const hello = { type: 'message', role: 'user', content: 'Hello' };
+  const [openai, xai, none] = [thought('gAAAAABp'), thought('m/Nx6J+'), thought('')];
+  const input = [hello, openai, xai, none, hello];
+  for (const [vendor, model, own] of [
+    ['openai', 'gpt-5.6-terra', openai],
+    ['azure', 'gpt-5', openai],
+    ['xai', 'grok-4.5', xai],
+  ] as const) {
+    expect(sent(vendor, model, 'responses', { input })['input']).toEqual([hello, own, hello]);
+    expect(asked(vendor, model, 'responses', { input }).dropped).toEqual([
+      'input[].encrypted_content',
+    ]);
+    expect(asked(vendor, model, 'responses', { input: [hello, own] }).dropped).toBeUndefined();
+  }
+  expect(asked('openai', 'gpt-5', 'responses', { input: [hello, none] }).dropped).toBeUndefined();
+});

@@ -40,6 +40,9 @@ export const functionsElsewhere =
 export const nativeResponses = {
   boundsToolCalls: true,
   seals: reasoningModels,
+  // Recorded 2026-08. "The encrypted content … could not be verified" for a seal of xAI's
+  // (lidge-jun/opencodex#2248, 2026-08).
+  ownSeals: /^gAAAA/,
   takes: openaiResponsesSupport,
 } satisfies ResponsesQuirks;
 

@@ -113,7 +113,14 @@ export const xai = defineVendor({
     images: xaiImages(faults),
     chat: openaiChat({ takes, faults }),
     // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08).
-    responses: openaiResponses({ faults, takes: responsesTakes, seals: /^grok-(?:4|[5-9])/ }),
+    responses: openaiResponses({
+      faults,
+      takes: responsesTakes,
+      seals: /^grok-(?:4|[5-9])/,
+      // "Could not decrypt the provided encrypted_content" for OpenAI's, which alone begin so
+      // (NousResearch/hermes-agent#32617, 2026-05; recorded 2026-08).
+      ownSeals: /^(?!gAAAA)./,
+    }),
     transcriptions: xaiTranscriptions(faults),
     speech: xaiSpeech(faults),
     video: xaiVideo({ faults }),

@@ -24,7 +24,12 @@ import type {
 import { refuseServiceTier, serviceTierChanges, servedTier } from '../../billable-features.ts';
 import { fitResponse } from '../../support/fit.ts';
 import type { SupportRow } from '../../support/rows.ts';
-import { type ModelRules, supportTable } from '../../support/rules.ts';
+import {
+  type ModelRules,
+  noteDropped,
+  type RequestEdits,
+  supportTable,
+} from '../../support/rules.ts';
 import { unsupportedInResponses } from '../../support/unsupported.ts';
 import { faultOf, protocolFault, faultWithin, type FaultRule } from '../fault.ts';
 import { responsesOutputTokensMin } from './chat-request.ts';
@@ -40,6 +45,8 @@ export interface ResponsesQuirks {
    * that Tollgate stores needs the seal, because the vendor stores nothing.
    */
   readonly seals?: RegExp;
+  /** The beginning of its seals. It refuses reasoning with any other. Absent: not known. */
+  readonly ownSeals?: RegExp;
   /** The members and values that its models take. */
   readonly takes?: readonly SupportRow[];
   /** Takes `max_tool_calls`. */
@@ -104,9 +111,8 @@ function responsesNativeRequest(
       path: ['include'],
       json: jsonText(include.filter((one) => one !== sealedReasoning)),
     });
-  const input = withoutStrangers(body.input, seals ?? true);
-  if (input) changes.push({ path: ['input'], json: jsonText(input) });
   const taken = fitResponse(call, rules);
+  leaveOutStrangers(body.input, seals === false ? undefined : (quirks.ownSeals ?? /./), taken);
   const sent = bodyOfPieces(
     editJsonPieces(call.bytes, [...changes, ...taken.changes], call.skeleton),
   );
@@ -137,24 +143,29 @@ function boundsOf(
 const othersMembers = ['extra_content', 'item_id', 'output_index'] as const;
 
 /**
- * The input without parts that this vendor cannot read: reasoning that it has not sealed (it stores
- * nothing to look it up), all reasoning if the model does not think (`opens` false), and members of
- * other vendors' items. A seal with a `format` comes from another vendor through a router.
- * Undefined when nothing has to be removed.
+ * Leaves out parts of the input that this vendor cannot read: reasoning that it has not sealed (it
+ * stores nothing to look it up), all reasoning if the model does not think (`own` undefined), and
+ * members of other vendors' items. A seal with a `format` comes from another vendor through a
+ * router.
  */
-function withoutStrangers(
+function leaveOutStrangers(
   input: Documented<CreateResponse>['input'],
-  opens: boolean,
-): unknown[] | undefined {
+  own: RegExp | undefined,
+  taken: RequestEdits,
+): void {
   const isStranger = (item: Documented<ResponseItem>): boolean =>
     item.type === 'reasoning' &&
-    !(opens && item.format === undefined && isSealed(item.encrypted_content));
+    !(item.format === undefined && isSealedBy(own, item.encrypted_content));
   const isMarked = (item: Documented<ResponseItem>): boolean =>
     othersMembers.some((name) => item[name] !== undefined);
-  if (!objectsOf(input).some((item) => isStranger(item) || isMarked(item))) return undefined;
-  return listOf(input)
+  const items = objectsOf(input);
+  if (!items.some((item) => isStranger(item) || isMarked(item))) return;
+  if (items.some((item) => isStranger(item) && textOf(item.encrypted_content)))
+    noteDropped('input[].encrypted_content', taken);
+  const kept = listOf(input)
     .filter((item) => !(isObject(item) && isStranger(item)))
     .map((item) => (isObject(item) && isMarked(item) ? withoutOthers(item) : item));
+  taken.changes.push({ path: ['input'], json: jsonText(kept) });
 }
 
 function withoutOthers({
@@ -168,8 +179,8 @@ function withoutOthers({
 
 /** The beginning of Tollgate's own seals (bridges/responses-over-chat-items.ts). */
 export const ownSeal = 'tgr1.';
-const isSealed = (seal: unknown): boolean =>
-  typeof seal === 'string' && seal !== '' && !seal.startsWith(ownSeal);
+const isSealedBy = (own: RegExp | undefined, seal: unknown): boolean =>
+  typeof seal === 'string' && own?.test(seal) === true && !seal.startsWith(ownSeal);
 
 function readNative(
   reply: Buffer,
