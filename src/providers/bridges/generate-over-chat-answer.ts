@@ -15,6 +15,7 @@ import type { StreamMeter, StreamTranslator, VendorAnswer, VendorCall } from '..
 import { joined, withDetails } from '../conversation/chat-collector.ts';
 import { type Citation, pagesIn, sourcesBeside } from '../conversation/citations.ts';
 import { generateUsage } from '../conversation/client-usage.ts';
+import { clientToolName } from '../conversation/tool-names.ts';
 import { generateEvent } from '../formats/gemini/native-stream.ts';
 import type { GenerateContentRequest } from '../formats/gemini/request-types.ts';
 import { ownSignature } from '../formats/gemini/signature.ts';
@@ -90,7 +91,7 @@ export function generateAnswer(answer: VendorAnswer, call: VendorCall): VendorAn
     const text = wishes.isEnum ? enumText(answered.text) : answered.text;
     const texts = text === '' ? [] : [jsonText({ text })];
     const parts = [...thoughts, ...texts];
-    return candidateText(countOf(choice.index) ?? i, withoutCutCalls(answered), parts);
+    return candidateText(call, countOf(choice.index) ?? i, withoutCutCalls(answered), parts);
   });
   const quantities = answer.quantities ?? estimatedUsage(Buffer.byteLength(answer.outputText));
   const text = `{"candidates":[${candidates.join(',')}],${tailMembers(call, quantities)}}`;
@@ -136,8 +137,13 @@ const namesOf = ({ publicModel, answerId }: Pick<VendorCall, 'publicModel' | 'an
  * The JSON text of a finished candidate, in latin1. `before`: the parts that stand before its calls
  * and have not been sent yet.
  */
-function candidateText(index: number, answered: Answered, before: readonly string[]): string {
-  const calls = callParts(answered);
+function candidateText(
+  call: VendorCall,
+  index: number,
+  answered: Answered,
+  before: readonly string[],
+): string {
+  const calls = callParts(answered, call);
   const parts = [...before, ...(calls ?? [])];
   if (calls?.length === 0 && answered.details.length > 0) sign(parts, answered.details);
   if (parts.length === 0) parts.push('{"text":""}');
@@ -168,16 +174,22 @@ function sign(parts: string[], details: readonly unknown[]): void {
  * the conversation refuses a call without a signature. Undefined: a call's arguments are no JSON
  * object, as after a limit on the output.
  */
-function callParts({ calls, details }: Answered): string[] | undefined {
+function callParts({ calls, details }: Answered, call: VendorCall): string[] | undefined {
   const parts: string[] = [];
   for (const [i, { id, name, args }] of calls.entries()) {
     const text = /^(?:null)?$/.test(args.trim()) ? '{}' : args.trim();
     if (!isObject(parse(text))) return undefined;
     const signed = i === 0 ? `,"thoughtSignature":"${ownSignature(details)}"` : '';
-    const members = `"id":${jsonText(id)},"name":${jsonText(name)},"args":${latin1(text)}`;
+    const own = clientToolName(name, call, declaredBy);
+    const members = `"id":${jsonText(id)},"name":${jsonText(own)},"args":${latin1(text)}`;
     parts.push(`{"functionCall":{${members}}${signed}}`);
   }
   return parts;
+}
+
+function declaredBy({ body }: VendorCall): unknown {
+  const { tools }: Documented<GenerateContentRequest> = inCamelCase(body);
+  return objectsOf(tools).flatMap(({ functionDeclarations }) => listOf(functionDeclarations));
 }
 
 /** JSON text as latin1, on one line. */
@@ -235,7 +247,7 @@ export class GenerateOverChatStream implements StreamTranslator {
         answered.cited = sourcesBeside(this.#sources, answered.text);
       const held = this.#wishes.isEnum && answered.text !== '' ? [enumText(answered.text)] : [];
       const texts = held.map((text) => jsonText({ text }));
-      return candidateText(index, withoutCutCalls(answered), texts);
+      return candidateText(this.#call, index, withoutCutCalls(answered), texts);
     });
     const usage = quantities ?? estimatedUsage(this.meter.outputBytes);
     return generateEvent(

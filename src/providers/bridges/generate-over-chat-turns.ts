@@ -12,6 +12,7 @@ import type {
   RequestContent,
   RequestPart,
 } from '../formats/gemini/request-types.ts';
+import { chatToolName } from '../conversation/tool-names.ts';
 import { openSignature } from '../formats/gemini/signature.ts';
 import { refuseParam } from '../support/rules.ts';
 
@@ -107,7 +108,11 @@ class Turns {
         const name = textOf(call.name) ?? '';
         open.add(id, name);
         const args = JSON.stringify(call.args ?? {});
-        calls.push({ id, type: 'function', function: { name, arguments: args } });
+        calls.push({
+          id,
+          type: 'function',
+          function: { name: chatToolName(name), arguments: args },
+        });
       } else if (part.thought === true) reasoning += textOf(part.text) ?? '';
       else text += this.#said(part, `${param}[${i}]`);
     });

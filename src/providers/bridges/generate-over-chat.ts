@@ -17,6 +17,7 @@ import type {
   RequestToolConfig,
 } from '../formats/gemini/request-types.ts';
 import { inCamelCase } from '../conversation/spelling.ts';
+import { chatToolName } from '../conversation/tool-names.ts';
 import { refuseParam } from '../support/rules.ts';
 import { bridgeOver, type PathNames } from './bridge.ts';
 import { enumType, generateAnswer, GenerateOverChatStream } from './generate-over-chat-answer.ts';
@@ -192,10 +193,10 @@ function chatTools(
 }
 
 function functionOf(declared: Documented<FunctionDeclaration>, param: string): JsonObject {
-  const { name, description, parameters, parametersJsonSchema } = declared;
+  const { description, parameters, parametersJsonSchema } = declared;
   const schema = parametersJsonSchema ?? jsonSchemaOf(parameters, `${param}.parameters`);
   return {
-    name,
+    name: chatToolName(declared.name),
     ...given('description', description),
     parameters: schema ?? { type: 'object', properties: {} },
   };
@@ -204,7 +205,7 @@ function functionOf(declared: Documented<FunctionDeclaration>, param: string): J
 function toolChoice(config: Documented<RequestToolConfig> | undefined): JsonObject {
   const calling = objectOf(config?.functionCallingConfig);
   const mode = textOf(calling?.mode)?.toUpperCase();
-  const allowed = listOf(calling?.allowedFunctionNames).map(stringOf);
+  const allowed = listOf(calling?.allowedFunctionNames).map((name) => chatToolName(stringOf(name)));
   const [only, ...others] = allowed;
   if (mode === 'NONE') return { tool_choice: 'none' };
   if (mode !== 'ANY' && mode !== 'VALIDATED') return {};

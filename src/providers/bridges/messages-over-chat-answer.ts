@@ -20,6 +20,7 @@ import {
   sourcesBeside,
 } from '../conversation/citations.ts';
 import { messageUsage } from '../conversation/client-usage.ts';
+import { clientToolName } from '../conversation/tool-names.ts';
 import { messageDelta } from '../formats/anthropic-messages/native-stream.ts';
 import {
   type PositionedThinking,
@@ -66,7 +67,10 @@ export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject 
     ? stopReasonOf(choice.finish_reason, calls.length)
     : 'refusal';
   return Object.assign(messageHead(call), {
-    content: [...textBlocksFrom(message, text, citationsOf(body, message)), ...calls.map(toolUse)],
+    content: [
+      ...textBlocksFrom(message, text, citationsOf(body, message)),
+      ...calls.map((one) => toolUse(one, call)),
+    ],
     stop_reason: stopReason,
     stop_sequence: null,
     stop_details: null,
@@ -121,16 +125,18 @@ function thinkingFrom(message: Documented<ChatMessage>): PositionedThinking[] {
     : [{ at: 0, block: { type: 'thinking', thinking, signature: '' } }, ...blocks];
 }
 
-function toolUse(call: Documented<ChatToolCall>): JsonObject {
+function toolUse(call: Documented<ChatToolCall>, asked: VendorCall): JsonObject {
   const fn = objectOf(call.function) ?? objectOf(call.custom) ?? {};
   return {
     type: 'tool_use',
     id: call.id,
-    name: fn.name,
+    name: clientToolName(fn.name, asked, toolsOf),
     ...extraContentOf(call),
     input: inputFrom(textOf(fn.arguments) ?? ''),
   };
 }
+
+const toolsOf = ({ body }: VendorCall): unknown => body['tools'];
 
 /**
  * The data that a vendor requires back with the call are in the block, as they are in chat:
@@ -300,6 +306,7 @@ function deltaOf(index: number, type: string, member: string, json: string): str
  */
 export class MessagesOverChatStream implements StreamTranslator {
   readonly meter: StreamMeter;
+  readonly #call: VendorCall;
   readonly #chat: StreamTranslator;
   readonly #blocks: MessageBlocks;
   #finish: string | undefined;
@@ -310,6 +317,7 @@ export class MessagesOverChatStream implements StreamTranslator {
   #cited = false;
 
   constructor(call: VendorCall, chat: StreamTranslator) {
+    this.#call = call;
     this.#chat = chat;
     this.meter = chat.meter;
     this.#blocks = new MessageBlocks(call);
@@ -383,7 +391,11 @@ export class MessagesOverChatStream implements StreamTranslator {
       const index = countOf(call.index) ?? 0;
       out += blocks.call(
         index,
-        { id: call.id, name: fn.name, ...extraContentOf(call) },
+        {
+          id: call.id,
+          name: clientToolName(fn.name, this.#call, toolsOf),
+          ...extraContentOf(call),
+        },
         textOf(fn.arguments) ?? '',
       );
     }

@@ -1,5 +1,6 @@
 import { refuse } from '../../base/refusal.ts';
 import { characters } from '../conversation/citations.ts';
+import { chatToolName } from '../conversation/tool-names.ts';
 import {
   type Documented,
   isObject,
@@ -168,7 +169,7 @@ function partsWithoutMark(
       return [textPart(all.filter(Boolean).join('\n'))];
     }
     case 'tool_reference':
-      return [textPart(textOf(block.tool_name) ?? '')];
+      return [textPart(chatToolName(textOf(block.tool_name) ?? ''))];
     default:
       return unsupported(stringOf(block.type), place);
   }
@@ -327,7 +328,7 @@ function toolCall(block: Documented<InputContentBlock>): JsonObject {
   return {
     id,
     type: 'function',
-    function: { name, arguments: JSON.stringify(input) },
+    function: { name: chatToolName(name), arguments: JSON.stringify(input) },
     ...extraContentOf(block),
   };
 }

@@ -11,6 +11,7 @@ import {
 } from '../../base/json.ts';
 import type { Adapter, VendorAnswer, VendorCall, MessagesOptions } from '../adapter.ts';
 import { refuseServiceTier } from '../billable-features.ts';
+import { chatToolName } from '../conversation/tool-names.ts';
 import type {
   CreateMessageParams,
   MessageTool,
@@ -164,7 +165,8 @@ function stops(body: Documented<CreateMessageParams>): JsonObject {
 
 /** Tools that only Anthropic runs have no schema of their own. */
 function chatTool(tool: Documented<MessageTool>, i: number, model: string): JsonObject {
-  const { name, description, input_schema: parameters, strict } = tool;
+  const { description, input_schema: parameters, strict } = tool;
+  const name = chatToolName(tool.name);
   const taught = isObject(parameters) ? undefined : anthropicToolFunction(tool.type);
   if (taught !== undefined)
     return {
@@ -186,7 +188,7 @@ function chatTool(tool: Documented<MessageTool>, i: number, model: string): Json
 
 function toolChoice(choice: Documented<MessageToolChoice> | undefined): JsonObject {
   if (choice === undefined) return {};
-  const named = { type: 'function', function: { name: choice.name } };
+  const named = { type: 'function', function: { name: chatToolName(choice.name) } };
   const said: Readonly<Record<string, unknown>> = {
     auto: 'auto',
     any: 'required',

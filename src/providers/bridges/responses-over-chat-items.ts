@@ -10,6 +10,7 @@ import {
   type Unchecked,
 } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
+import { chatToolName } from '../conversation/tool-names.ts';
 import { ownSeal } from '../formats/openai-responses/adapter.ts';
 import type { ChatReasoningDetail } from '../formats/openai-chat/types.ts';
 import type { CreateResponse, ResponseTool } from '../formats/openai-responses/types.ts';
@@ -156,8 +157,8 @@ export function chatName({
   name,
 }: Documented<{ readonly namespace?: string; readonly name?: string }>): string {
   const [within, own] = [textOf(namespace) ?? '', textOf(name) ?? ''];
-  if (within === '') return own;
-  return within.endsWith('__') ? within + own : `${within}__${own}`;
+  if (within === '') return chatToolName(own);
+  return chatToolName(within.endsWith('__') ? within + own : `${within}__${own}`);
 }
 
 /** The tools of a request by the names that chat has for them. */
