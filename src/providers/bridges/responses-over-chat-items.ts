@@ -177,6 +177,21 @@ export const chatTools = ({
 }: Pick<VendorCall<CreateResponse>, 'body' | 'publicModel'>): JsonObject[] =>
   allTools(body).map((placed) => chatTool(placed, publicModel));
 
+/** Whether the tool is a function beside the others, or one that a vendor runs. */
+export const isFlatTool = ({ type }: Documented<ResponseTool>): boolean =>
+  type !== 'namespace' && type !== 'custom' && type !== 'tool_search';
+
+/** The tools for a vendor of Responses that has functions as its only tools of clients. */
+export const flatTools = ({
+  body,
+  publicModel,
+}: Pick<VendorCall<CreateResponse>, 'body' | 'publicModel'>): JsonObject[] =>
+  allTools(body).map((placed) =>
+    placed.namespace === undefined && isFlatTool(placed.tool)
+      ? placed.tool
+      : { type: 'function', ...objectOf(chatTool(placed, publicModel)['function']) },
+  );
+
 interface PositionedTool {
   readonly tool: Documented<ResponseTool>;
   readonly namespace: string | undefined;

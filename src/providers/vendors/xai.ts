@@ -1,3 +1,4 @@
+import { responsesOverFunctions } from '../bridges/responses-over-functions.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
 import { xaiSpeech, xaiTranscriptions } from '../formats/audio/xai.ts';
 import type { FaultRule } from '../formats/fault.ts';
@@ -93,6 +94,9 @@ const responsesTakes: readonly SupportRow[] = [
       'text.verbosity',
     ],
   },
+  // "Argument not supported: external_web_access" (makecindy/cindy#4336, 2026-09). The search for
+  // tools is left out, so that none is loaded later.
+  { source: 'makecindy/cindy#4336, 2026-09', toolsLack: ['external_web_access', 'defer_loading'] },
 ];
 
 /**
@@ -112,15 +116,20 @@ export const xai = defineVendor({
     ...forAllImageOperations(xaiEdits(faults)),
     images: xaiImages(faults),
     chat: openaiChat({ takes, faults }),
-    // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08).
-    responses: openaiResponses({
-      faults,
-      takes: responsesTakes,
-      seals: /^grok-(?:4|[5-9])/,
-      // "Could not decrypt the provided encrypted_content" for OpenAI's, which alone begin so
-      // (NousResearch/hermes-agent#32617, 2026-05; recorded 2026-08).
-      ownSeals: /^(?!gAAAA)./,
-    }),
+    // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08). 422 "unknown variant
+    // `custom`, expected one of `function`, …" (james-6-23/codex2api#516, 2026-08), 400 with a
+    // namespace (router-for-me/CLIProxyAPI#5257, 2026-08), 422 with items of custom calls (#3704)
+    // and `additional_tools` (#4434).
+    responses: responsesOverFunctions(
+      openaiResponses({
+        faults,
+        takes: responsesTakes,
+        seals: /^grok-(?:4|[5-9])/,
+        // "Could not decrypt the provided encrypted_content" for OpenAI's, which alone begin so
+        // (NousResearch/hermes-agent#32617, 2026-05; recorded 2026-08).
+        ownSeals: /^(?!gAAAA)./,
+      }),
+    ),
     transcriptions: xaiTranscriptions(faults),
     speech: xaiSpeech(faults),
     video: xaiVideo({ faults }),

@@ -209,7 +209,9 @@ export interface ResponseStreamEvent {
   readonly output_index?: number;
   readonly summary_index?: number;
   readonly content_index?: number;
+  readonly item_id?: string;
   readonly delta?: string;
+  readonly arguments?: string;
   readonly annotation?: ChatAnnotation;
   readonly error?: JsonObject;
 }
