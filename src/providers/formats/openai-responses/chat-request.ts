@@ -20,6 +20,7 @@ import {
   type ModelRules,
   type RequestEdits,
   fitMembers,
+  refuseParam,
 } from '../../support/rules.ts';
 import { openaiToolChoice } from '../../support/fit.ts';
 import type {
@@ -86,6 +87,9 @@ const carried = [
   'user',
 ] as const;
 
+/** Clients that send `functions` read calls from `function_call`, of which a turn has one. */
+const whyNoFunctions = 'while it reasons, it takes functions as `tools` only.';
+
 /**
  * Writes a chat request as one of `/responses`. The vendor stores nothing; the client gets sealed
  * reasoning to send back instead. Sampling is left out: models on this path reason and refuse it.
@@ -95,20 +99,18 @@ export function chatOverResponsesRequest(
   rules: ModelRules,
 ): VendorRequest {
   const { body } = call;
+  if (listOf(body.functions).length > 0) refuseParam('functions', call.publicModel, whyNoFunctions);
   const taken: RequestEdits = { changes: [], dropped: [] };
   fitMembers(body, call.publicModel, rules.members, taken);
   const foreign = rules.effort && foreignEffort(body, rules.effort);
   const effort = effortOf(body.reasoning_effort ?? foreign?.effort, rules);
   const text = textMembers(body);
-  const choice = toolChoice(openaiToolChoice(body.tool_choice, undefined) ?? body.function_call);
+  const choice = toolChoice(openaiToolChoice(body.tool_choice, undefined));
   const limit = limitOf(call);
   const sent: JsonObject = {
     model: call.upstreamModel,
     input: inputItems(withCallSignatures(body.messages, call.signatures)),
-    tools: [
-      ...listOf(body.tools).map(tool),
-      ...listOf(body.functions).map((fn) => tool({ type: 'function', function: fn })),
-    ],
+    tools: listOf(body.tools).map(tool),
     ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(effort === undefined ? {} : { reasoning: { effort } }),
     ...(Object.keys(text).length ? { text } : {}),

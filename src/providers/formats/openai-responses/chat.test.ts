@@ -37,7 +37,8 @@ describe('which requests of chat go to /responses', () => {
     ['gpt-5.6-terra', { tools: [tool] }, true],
     ['gpt-5.4', { tools: [tool], reasoning_effort: 'high' }, true],
     ['gpt-5.10', { tools: [tool] }, true],
-    ['gpt-6-sol', { functions: [tool.function] }, true],
+    ['gpt-6-sol', { tools: [tool] }, true],
+    ['gpt-6-sol', { functions: [tool.function], reasoning_effort: 'none' }, false],
     ['gpt-6.2-pro', { tools: [tool], reasoning_effort: 'none' }, true],
     ['gpt-5.6-terra', { tools: [tool], reasoning_effort: 'none' }, false],
     ['gpt-5.6-terra', {}, false],
@@ -170,6 +171,8 @@ test('what cannot be said there is refused by its place', () => {
   expect(() => asked(callOf({ tools: [tool], n: 2 }))).toThrow(
     expect.objectContaining({ param: 'n' }),
   );
+  const old = { functions: [tool.function], function_call: { name: 'look' } };
+  expect(() => asked(callOf(old))).toThrow(expect.objectContaining({ param: 'functions' }));
   const sound = [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }];
   expect(() => asked(callOf({ tools: [tool], messages: sound }))).toThrow(
     expect.objectContaining({ param: 'messages[0].content[0].type' }),
