@@ -79,8 +79,9 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   try {
     // A request with an Idempotency-Key claims the key here (src/api/idempotency.ts). A response in
     // the background is stored, and its client gets the id (src/api/responses-endpoints.ts).
+    // Neither is done for a client that has left and waits for no answer.
     const beforeAttempts = response.beforeAttempts ?? request.beforeAttempts;
-    if (beforeAttempts !== undefined) await beforeAttempts();
+    if (beforeAttempts !== undefined && !progress.left) await beforeAttempts();
     let answering = funded;
     let attempt = await tryChannels(funded, progress);
     if (funded.fallbacks !== undefined && goesOn(attempt)) {

@@ -72,6 +72,15 @@ test('what is recorded for a client that has left no longer waits for it', () =>
   expect([response.stalled, drained]).toEqual([false, 1]);
 });
 
+test('a response whose client has left already is closed from the start', () => {
+  const wire = new NullResponse();
+  wire.destroy();
+  const response = new ClientResponse(wire, []);
+  let left = 0;
+  response.onLeave(() => left++);
+  expect([response.closed, left]).toEqual([true, 1]);
+});
+
 test('an answer is over when the client has it, not when it is written; who never reads the rest loses the connection', async () => {
   let over = false;
   let reply: ClientResponse | undefined;

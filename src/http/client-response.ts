@@ -316,9 +316,11 @@ export function toLatin1IfSmall(body: Bytes | string): Buffer | string {
 export class NullResponse implements ResponseWriter {
   readonly peer = undefined;
   #closed: ((complete: boolean) => void)[] = [];
+  #complete: boolean | undefined;
 
   onClosed(closed: (complete: boolean) => void): void {
-    this.#closed.push(closed);
+    if (this.#complete === undefined) this.#closed.push(closed);
+    else closed(this.#complete);
   }
 
   whole(): void {
@@ -355,6 +357,7 @@ export class NullResponse implements ResponseWriter {
   }
 
   #close(complete: boolean): void {
+    this.#complete ??= complete;
     const closed = this.#closed;
     this.#closed = [];
     for (const tell of closed) tell(complete);
