@@ -1,17 +1,15 @@
-import { refuse, Refusal, refusals } from '../base/refusal.ts';
-import type { ApiRequest } from '../gateway/api-request.ts';
+import { refuse } from '../base/refusal.ts';
 import { countInput } from '../gateway/count-tokens.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { offerTo } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
-import { ClientResponse, NullResponse } from '../http/client-response.ts';
-import type { ResponseStore, StoredResponse } from '../memory/responses.ts';
+import type { ResponseStore } from '../memory/responses.ts';
 import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
-import { responseObject } from '../providers/bridges/response-object.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
 import { takeJson, type RequestBody } from './request-body.ts';
+import { runInBackground } from './responses-background.ts';
 import { storedResponseOf, loadConversation } from './responses-conversation.ts';
 import { parseInput, parseResponse, responsesFormat } from './responses.ts';
 
@@ -192,100 +190,4 @@ function pageOf(items: readonly RequestBody[], query: URLSearchParams): object {
   const data = sorted.slice(at, at + limit);
   const ids = { first_id: data[0]?.['id'] ?? null, last_id: data.at(-1)?.['id'] ?? null };
   return { object: 'list', data, ...ids, has_more: at + limit < sorted.length };
-}
-
-/** How often a running response renews its lease, and learns whether it was cancelled. */
-const renewEveryMs = 2_000;
-
-/**
- * Answers that the response is queued as soon as its funds are reserved, then runs it. A refusal
- * before that is sent like any other, and nothing is stored. Resolves when the response has ended,
- * so that a draining node waits for it.
- */
-async function runInBackground(
-  parts: GatewayParts,
-  store: ResponseStore,
-  request: ApiRequest,
-  own: readonly RequestBody[],
-  response: ClientResponse,
-): Promise<void> {
-  const { principal, model, answerId, body } = request;
-  const createdAt = parts.clock.now();
-  const frame = (
-    rest: Pick<Parameters<typeof responseObject>[1], 'status' | 'error'>,
-  ): StoredResponse => ({
-    id: answerId,
-    status: rest.status,
-    previous:
-      typeof body['previous_response_id'] === 'string' ? body['previous_response_id'] : undefined,
-    input: own,
-    body: responseObject(
-      { answerId, created: Math.floor(createdAt / 1_000), publicModel: model, body },
-      { output: [], ...rest },
-    ),
-  });
-  let queued = false;
-  const queue = async (): Promise<void> => {
-    await response.beforeAttempts?.();
-    const stored = frame({ status: 'queued' });
-    await store.begin(principal.userId, stored);
-    queued = true;
-    response.onLeave(undefined);
-    response.whole(200, 'application/json', JSON.stringify(stored.body));
-  };
-  try {
-    await deliver(parts, store, request, own, response, queue);
-  } catch (error) {
-    if (!queued) throw error;
-    await store.finish(principal.userId, frame({ status: 'failed', error: failureOf(error) }));
-    if (!(error instanceof Refusal)) throw error;
-  }
-}
-
-async function deliver(
-  parts: GatewayParts,
-  store: ResponseStore,
-  request: ApiRequest,
-  own: readonly RequestBody[],
-  client: ClientResponse,
-  queue: () => Promise<void>,
-): Promise<void> {
-  const { userId } = request.principal;
-  const wire = new NullResponse();
-  client.onLeave(() => wire.destroy());
-  let renewing: NodeJS.Timeout | undefined;
-  const beforeAttempts = async (): Promise<void> => {
-    await queue();
-    renewing = setInterval(() => {
-      void store.renew(request.answerId, 'in_progress').then(
-        (running) => running || wire.destroy(),
-        // The database may come back before the lease ends.
-        () => {},
-      );
-    }, renewEveryMs);
-    await store.renew(request.answerId, 'in_progress');
-  };
-  const keep = async (last: Buffer): Promise<void> => {
-    const kept = storedResponseOf(last, own);
-    if (kept) await store.finish(userId, kept);
-  };
-  try {
-    await run(
-      parts,
-      { ...request, stream: false, beforeAttempts, keep },
-      new ClientResponse(wire, []),
-      responsesFormat,
-    );
-  } finally {
-    clearInterval(renewing);
-  }
-}
-
-function failureOf(error: unknown): { readonly code: string; readonly message: string } {
-  if (!(error instanceof Refusal))
-    return {
-      code: 'server_error',
-      message: 'The server had an error while processing your request.',
-    };
-  return { code: refusals[error.refusal].code ?? 'server_error', message: error.message };
 }

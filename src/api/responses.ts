@@ -153,6 +153,9 @@ export const responsesFormat: ClientFormat = {
 /** The id of the response that a request makes. */
 export const responseId = (requestId: string): string => `resp_${requestId.slice(4)}`;
 
+/** The request that a response was made by, and charged under. */
+export const requestIdOf = (response: string): string => `req_${response.slice(5)}`;
+
 /**
  * POST /v1/responses: the request as the pipeline takes it. Throws the Refusal that names what is
  * wrong.

@@ -1,5 +1,6 @@
 import about from '../../package.json' with { type: 'json' };
 import { type LiveKeyring, openKeyring, keysTopic } from '../accounts/keys.ts';
+import { requestIdOf } from '../api/responses.ts';
 import { systemClock, systemTimers } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import {
@@ -35,6 +36,7 @@ import { listenAt } from '../http/server.ts';
 import { SpoolPool } from '../http/spool.ts';
 import type { TillSettings } from '../ledger/settings.ts';
 import { openTill } from '../ledger/till.ts';
+import { payBackTx } from '../ledger/transactions/account.ts';
 import { FileUrls } from '../media/file-urls.ts';
 import { VendorDownloads, Downloads } from '../media/downloads.ts';
 import type { Files } from '../media/files.ts';
@@ -297,7 +299,9 @@ function openCounters({ metricsToken }: GatewayOptions): Counters {
 }
 
 const openMemories = ({ database, sealer, onError }: Foundation) => ({
-  responseStore: openResponseStore(database, systemClock),
+  responseStore: openResponseStore(database, systemClock, ({ id, at }) =>
+    payBackTx({ id: requestIdOf(id), at }),
+  ),
   idempotentRequests: new IdempotentRequests(database, systemClock, onError),
   signatures: openSignatureStore(database, systemClock, sealer, onError),
 });

@@ -5,6 +5,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import { forgetWindows } from '../ledger/limit-windows.ts';
 import { keepLedgerChecked } from '../ledger/nightly-check.ts';
 import { expireHourly, type Expiring } from '../memory/expiry.ts';
+import { keepInterruptedEnded, type ResponseStore } from '../memory/responses.ts';
 import { Notifications } from '../notifications/notifications.ts';
 import type { NotificationSettings } from '../notifications/settings.ts';
 import { keepRequestLogBounded } from '../request-log/retention.ts';
@@ -22,7 +23,7 @@ import { proofs } from './schema.ts';
 export async function startUpkeep(
   database: Database,
   { limits }: Pick<GatewayParts, 'limits'>,
-  memories: Readonly<Record<string, Expiring>>,
+  memories: Readonly<Record<string, Expiring>> & { readonly responses: ResponseStore },
   notifications: readonly Notifications[],
   onError: OnError,
 ): Promise<readonly (() => void | Promise<void>)[]> {
@@ -32,6 +33,7 @@ export async function startUpkeep(
     ...Object.entries({ ...memories, 'limit periods': limitPeriods, 'sign-ins': signIns }).map(
       ([entries, memory]) => expireHourly(entries, memory, onError),
     ),
+    keepInterruptedEnded(memories.responses, onError),
     await keepPartitions(database, systemClock, onError),
     keepRolledUp(database, systemClock, onError),
     keepPricesInForce(database, systemClock, onError),

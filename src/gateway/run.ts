@@ -78,7 +78,7 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   let reservationEnded = false;
   try {
     // A request with an Idempotency-Key claims the key here (src/api/idempotency.ts). A response in
-    // the background is stored, and its client gets the id (src/api/responses-endpoints.ts).
+    // the background is stored, and its client gets the id (src/api/responses-background.ts).
     // Neither is done for a client that has left and waits for no answer.
     const beforeAttempts = response.beforeAttempts ?? request.beforeAttempts;
     if (beforeAttempts !== undefined && !progress.left) await beforeAttempts();

@@ -65,4 +65,11 @@ export const memoryMigrations: readonly Migration[] = [
       'CREATE INDEX signature_expires ON signature (expires_at)',
     ],
   },
+  {
+    // Finds the background responses whose runners are gone among all that are stored.
+    id: '0059-response-leases',
+    statements: [
+      'CREATE INDEX response_lease ON response (lease_until) WHERE lease_until IS NOT NULL',
+    ],
+  },
 ];

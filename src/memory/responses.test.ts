@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 import { memoryMigrations } from './migrations.ts';
 import {
   type StoredResponse,
   responseRetentionMs,
+  responseGivenUpMs,
   responseLeaseMs,
   openResponseStore,
 } from './responses.ts';
@@ -50,13 +52,36 @@ function turn(
   };
 }
 
+const queued = (id: string): StoredResponse => ({
+  ...turn(id, undefined, 'queued'),
+  body: { id, status: 'queued', background: true, output: [] },
+});
+
+function* noCharge(): Transaction<void> {}
+
+/** A store, and the responses whose charges it has paid back. */
+async function openPaying(database: Database, clock: Clock) {
+  await database.query('CREATE TABLE refunded (id TEXT PRIMARY KEY)');
+  const store = openResponseStore(database, clock, function* ({ id }) {
+    yield {
+      sql: 'INSERT INTO refunded (id) VALUES ($1) ON CONFLICT (id) DO NOTHING',
+      params: [id],
+    };
+  });
+  const paidBack = async () =>
+    (await database.query('SELECT id FROM refunded ORDER BY id')).map(({ id }) => id);
+  return { store, paidBack };
+}
+
+const goesOn = (): boolean => false;
+
 forEachDatabase((_, openFresh, fresh) => {
   test('a response is found by its account at once, on every node', async () => {
     const { open } = await fresh(migrations);
     const [here, there] = [await open(), await open()];
     const clock = new TurnedClock();
-    await openResponseStore(here, clock).keep('ada', turn('a'));
-    const other = openResponseStore(there, clock);
+    await openResponseStore(here, clock, noCharge).keep('ada', turn('a'));
+    const other = openResponseStore(there, clock, noCharge);
     expect(await other.find('ada', 'a')).toEqual(turn('a'));
     expect(await other.find('bob', 'a')).toBeUndefined();
     expect(await other.conversation('bob', 'a')).toBeUndefined();
@@ -66,7 +91,7 @@ forEachDatabase((_, openFresh, fresh) => {
   });
 
   test('a conversation is every turn up to a response, oldest first; a missing turn breaks it', async () => {
-    const memory = openResponseStore(await openFresh({ migrations }), new TurnedClock());
+    const memory = openResponseStore(await openFresh({ migrations }), new TurnedClock(), noCharge);
     await memory.keep('ada', turn('a'));
     await memory.keep('ada', turn('b', 'a'));
     await memory.keep('ada', turn('c', 'b'));
@@ -99,7 +124,7 @@ forEachDatabase((_, openFresh, fresh) => {
   test('a response is forgotten after its time, and its items with it', async () => {
     const database = await openFresh({ migrations });
     const clock = new TurnedClock();
-    const memory = openResponseStore(database, clock);
+    const memory = openResponseStore(database, clock, noCharge);
     await memory.keep('ada', turn('old'));
     clock.at += responseRetentionMs - 1;
     await memory.keep('ada', turn('new', 'old'));
@@ -117,11 +142,7 @@ forEachDatabase((_, openFresh, fresh) => {
 
   test('what runs in the background ends once: finished, cancelled, or failed with its node', async () => {
     const clock = new TurnedClock();
-    const memory = openResponseStore(await openFresh({ migrations }), clock);
-    const queued = (id: string): StoredResponse => ({
-      ...turn(id, undefined, 'queued'),
-      body: { id, status: 'queued', background: true, output: [] },
-    });
+    const memory = openResponseStore(await openFresh({ migrations }), clock, noCharge);
     for (const id of ['a', 'b', 'c']) await memory.begin('ada', queued(id));
     expect(await memory.conversation('ada', 'a')).toBeUndefined();
     expect(await memory.renew('a', 'in_progress')).toBe(true);
@@ -148,5 +169,59 @@ forEachDatabase((_, openFresh, fresh) => {
       status: 'failed',
       body: { status: 'failed', error: { code: 'server_error' } },
     });
+  });
+
+  test('a charge without an answer to read is paid back: failed, cancelled or deleted', async () => {
+    const { store, paidBack } = await openPaying(
+      await openFresh({ migrations }),
+      new TurnedClock(),
+    );
+    for (const id of ['done', 'failed', 'cancelled', 'deleted', 'left'])
+      await store.begin('ada', queued(id));
+    await store.cancel('ada', 'cancelled');
+    expect(await store.forget('ada', 'deleted')).toBe(true);
+    expect(await store.find('ada', 'deleted')).toBeUndefined();
+    expect(await store.forget('ada', 'deleted')).toBe(false);
+    expect(await store.renew('deleted', 'in_progress')).toBe(false);
+    expect(await paidBack()).toEqual([]);
+    await store.leave('left');
+    for (const id of ['done', 'cancelled', 'deleted']) await store.finish('ada', turn(id));
+    await store.finish('ada', turn('failed', undefined, 'failed'));
+    // Its runner did not hear that it was stored.
+    await store.finish('ada', turn('done'));
+    expect(await paidBack()).toEqual(['cancelled', 'deleted', 'failed']);
+    expect(await store.find('ada', 'done')).toEqual(turn('done'));
+    expect(await store.find('ada', 'left')).toMatchObject({ status: 'cancelled' });
+    expect(await store.expire()).toBe(1);
+  });
+
+  test('a charge whose runner died is paid back, whatever its client did', async () => {
+    const clock = new TurnedClock();
+    const { store, paidBack } = await openPaying(await openFresh({ migrations }), clock);
+    for (const id of ['alive', 'cancelled', 'dead', 'deleted', 'done', 'left'])
+      await store.begin('ada', queued(id));
+    await store.cancel('ada', 'cancelled');
+    await store.forget('ada', 'deleted');
+    await store.finish('ada', turn('done'));
+    await store.cancel('ada', 'left');
+    await store.leave('left');
+    clock.at += responseLeaseMs + responseGivenUpMs - 1;
+    await store.endInterrupted(goesOn);
+    expect(await paidBack()).toEqual([]);
+    expect(await store.expire()).toBe(0);
+    await store.renew('alive', 'in_progress');
+    clock.at += 1;
+    await store.endInterrupted(goesOn);
+    expect(await paidBack()).toEqual(['cancelled', 'dead', 'deleted']);
+    expect(await store.find('ada', 'dead')).toMatchObject({
+      status: 'failed',
+      body: { status: 'failed', error: { message: 'The response was interrupted.' } },
+    });
+    expect(await store.find('ada', 'cancelled')).toMatchObject({ status: 'cancelled' });
+    expect(await store.renew('dead', 'in_progress')).toBe(false);
+    expect(await store.expire()).toBe(1);
+    await store.finish('ada', turn('alive'));
+    expect(await store.find('ada', 'alive')).toEqual(turn('alive'));
+    expect(await paidBack()).toEqual(['cancelled', 'dead', 'deleted']);
   });
 });

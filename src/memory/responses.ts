@@ -1,7 +1,9 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
+import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { expiredAtOnceMax } from './expiry.ts';
+import type { PayBack } from './idempotency.ts';
 
 export type StoredResponseStatus =
   | 'queued'
@@ -33,10 +35,12 @@ export interface ResponseStore {
   /** Whether it still runs: false when it was cancelled or deleted in the meantime. */
   renew(id: string, status: StoredResponseStatus): Promise<boolean>;
   /**
-   * Stores the end of a background response; does nothing when it was cancelled or deleted in the
-   * meantime.
+   * Stores the end of a background response, once, however often it is called. Where it has no
+   * answer, or was cancelled, deleted or given up in the meantime, its client pays nothing.
    */
   finish(account: string, response: StoredResponse): Promise<void>;
+  /** For a runner that has ended without an answer: what it was charged stays charged. */
+  leave(id: string): Promise<void>;
   find(account: string, id: string): Promise<StoredResponse | undefined>;
   /**
    * All items up to and including this response, oldest first; undefined when a part of it no
@@ -51,6 +55,10 @@ export interface ResponseStore {
   cancel(account: string, id: string): Promise<StoredResponse | undefined>;
   /** Deletes expired responses; returns how many. */
   expire(): Promise<number>;
+  /**
+   * Gives up the responses whose runners are gone: they have failed, and their clients pay nothing.
+   */
+  endInterrupted(stopped: () => boolean): Promise<void>;
 }
 
 export const responseRetentionMs = 30 * dayMs;
@@ -59,27 +67,47 @@ export const responseRetentionMs = 30 * dayMs;
  * two seconds, so their clocks may differ widely.
  */
 export const responseLeaseMs = 30_000;
+/**
+ * A runner that was paused, or could not reach the database, may come back and store its answer for
+ * this long after its lease.
+ */
+export const responseGivenUpMs = 300_000;
 /** The most turns of one conversation. */
 const turnsMax = 1_000;
 
 const running: ReadonlySet<string> = new Set(['queued', 'in_progress']);
 
+/** `payBack` gets the id of a response, and pays back what the request for it was charged. */
 export function openResponseStore(
   database: Database,
   clock: Clock,
+  payBack: PayBack,
   forMs: number = responseRetentionMs,
 ): ResponseStore {
-  return new DatabaseResponseStore(database, clock, forMs);
+  return new DatabaseResponseStore(database, clock, payBack, forMs);
 }
+
+const endEveryMs = 60_000;
+
+/** Gives up responses whose runners are gone, every minute, on every node. */
+export const keepInterruptedEnded = (store: ResponseStore, onError: OnError): Repeated =>
+  repeat(
+    'end of interrupted responses',
+    (stopped) => store.endInterrupted(stopped),
+    { everyMs: endEveryMs },
+    onError,
+  );
 
 class DatabaseResponseStore implements ResponseStore {
   readonly #database: Database;
   readonly #clock: Clock;
+  readonly #payBack: PayBack;
   readonly #forMs: number;
 
-  constructor(database: Database, clock: Clock, forMs: number) {
+  constructor(database: Database, clock: Clock, payBack: PayBack, forMs: number) {
     this.#database = database;
     this.#clock = clock;
+    this.#payBack = payBack;
     this.#forMs = forMs;
   }
 
@@ -105,7 +133,16 @@ class DatabaseResponseStore implements ResponseStore {
   }
 
   finish(account: string, response: StoredResponse): Promise<void> {
-    return this.#database.transact(() => finish(account, response));
+    return this.#database.transact(() =>
+      finish(account, response, this.#clock.now(), this.#payBack),
+    );
+  }
+
+  async leave(id: string): Promise<void> {
+    await this.#database.query(
+      `UPDATE response SET lease_until=NULL, status=CASE WHEN status IN ('queued', 'in_progress') THEN 'cancelled' ELSE status END WHERE id=$1`,
+      [id],
+    );
   }
 
   async find(account: string, id: string): Promise<StoredResponse | undefined> {
@@ -125,9 +162,7 @@ class DatabaseResponseStore implements ResponseStore {
       running.has(response.status) &&
       typeof row['lease_until'] === 'bigint' &&
       row['lease_until'] < this.#clock.now();
-    if (!orphaned) return response;
-    const error = { code: 'server_error', message: 'The response was interrupted.' };
-    return { ...response, status: 'failed', body: { ...response.body, status: 'failed', error } };
+    return orphaned ? interrupted(response) : response;
   }
 
   async conversation(account: string, id: string): Promise<readonly Item[] | undefined> {
@@ -166,9 +201,17 @@ class DatabaseResponseStore implements ResponseStore {
   }
 
   async forget(account: string, id: string): Promise<boolean> {
+    const params = [id, account, this.#clock.now()];
+    // Its runner may be charged yet, and the row says so: it goes when that is settled.
+    const emptied = await this.#database.query(
+      `UPDATE response SET status='cancelled', input='[]', body='{}', expires_at=$3
+        WHERE id=$1 AND account=$2 AND expires_at>$3 AND lease_until IS NOT NULL RETURNING id`,
+      params,
+    );
+    if (emptied.length > 0) return true;
     const rows = await this.#database.query(
       'DELETE FROM response WHERE id=$1 AND account=$2 AND expires_at>$3 RETURNING id',
-      [id, account, this.#clock.now()],
+      params,
     );
     return rows.length > 0;
   }
@@ -179,10 +222,18 @@ class DatabaseResponseStore implements ResponseStore {
 
   async expire(): Promise<number> {
     const rows = await this.#database.query(
-      `DELETE FROM response WHERE id IN (SELECT id FROM response WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnceMax}) RETURNING id`,
+      `DELETE FROM response WHERE id IN (SELECT id FROM response WHERE expires_at<=$1 AND lease_until IS NULL ORDER BY expires_at LIMIT ${expiredAtOnceMax}) RETURNING id`,
       [this.#clock.now()],
     );
     return rows.length;
+  }
+
+  async endInterrupted(stopped: () => boolean): Promise<void> {
+    const endOne = (): Promise<boolean> => {
+      const at = this.#clock.now();
+      return this.#database.transact(() => endInterrupted(at, this.#payBack));
+    };
+    while (!stopped() && (await endOne())) continue;
   }
 }
 
@@ -236,14 +287,50 @@ function* index(account: string, { id, input, body }: StoredResponse): Transacti
   }
 }
 
-function* finish(account: string, response: StoredResponse): Transaction<void> {
+/**
+ * The end that is stored already is stored again: the caller may not have heard of it. Only an
+ * answer that its client can read is paid for.
+ */
+function* finish(
+  account: string,
+  response: StoredResponse,
+  at: number,
+  payBack: PayBack,
+): Transaction<void> {
+  const { id, status, body } = response;
   const rows = yield {
-    sql: "UPDATE response SET status=$2, body=$3, lease_until=NULL WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id",
-    params: [response.id, response.status, JSON.stringify(response.body)],
+    sql: "UPDATE response SET status=$2, body=$3, lease_until=NULL WHERE id=$1 AND status IN ('queued', 'in_progress', $2) RETURNING id",
+    params: [id, status, JSON.stringify(body)],
   };
   if (rows.length > 0) yield* index(account, response);
+  else yield { sql: 'UPDATE response SET lease_until=NULL WHERE id=$1', params: [id] };
+  if (rows.length === 0 || status === 'failed') yield* payBack({ id, at });
 }
 
+/** One response in each transaction, because accounts are locked in the order of their ids. */
+function* endInterrupted(at: number, payBack: PayBack): Transaction<boolean> {
+  const [row] = yield {
+    sql: 'SELECT * FROM response WHERE lease_until<=$1 ORDER BY lease_until LIMIT 1',
+    params: [at - responseGivenUpMs],
+  };
+  if (row === undefined) return false;
+  const stored = read(row);
+  const { id, status, body } = running.has(stored.status) ? interrupted(stored) : stored;
+  const ended = yield {
+    sql: 'UPDATE response SET status=$2, body=$3, lease_until=NULL WHERE id=$1 AND lease_until=$4 RETURNING id',
+    params: [id, status, JSON.stringify(body), row['lease_until'] ?? null],
+  };
+  if (ended.length > 0) yield* payBack({ id, at });
+  return true;
+}
+
+/** How a response ends whose runner is gone. */
+function interrupted(response: StoredResponse): StoredResponse {
+  const error = { code: 'server_error', message: 'The response was interrupted.' };
+  return { ...response, status: 'failed', body: { ...response.body, status: 'failed', error } };
+}
+
+/** The lease stays: until its runner has heard of it, the response may still be charged. */
 function* cancel(account: string, id: string, at: number): Transaction<StoredResponse | undefined> {
   const [row] = yield {
     sql: 'SELECT * FROM response WHERE id=$1 AND account=$2 AND expires_at>$3',
@@ -254,7 +341,7 @@ function* cancel(account: string, id: string, at: number): Transaction<StoredRes
   if (!running.has(response.status)) return response;
   const body = { ...response.body, status: 'cancelled' };
   const done = yield {
-    sql: "UPDATE response SET status='cancelled', body=$2, lease_until=NULL WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id",
+    sql: "UPDATE response SET status='cancelled', body=$2 WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id",
     params: [id, JSON.stringify(body)],
   };
   return done.length > 0 ? { ...response, status: 'cancelled', body } : response;
