@@ -7,7 +7,12 @@ import { migrations } from '../src/app/schema.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { check } from '../src/ledger/check.ts';
 import { balance } from '../src/ledger/ledger.ts';
-import type { Database } from '../src/storage/database.ts';
+import {
+  type Database,
+  DatabaseError,
+  type DatabaseErrorKind,
+  type Transaction,
+} from '../src/storage/database.ts';
 import { open } from '../src/storage/open.ts';
 import { type Fresh, forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
@@ -35,6 +40,32 @@ interface Started {
 
 const refunds = (database: Database) =>
   database.query("SELECT id FROM transfer WHERE code='refund'");
+
+/**
+ * The next transactions that store the end of a response fail in these ways; an unknown outcome is a
+ * commit whose reply is lost. Returns those that are still to come.
+ */
+function failFinish(database: Database, kinds: DatabaseErrorKind[]): readonly string[] {
+  const transact = database.transact.bind(database);
+  database.transact = async <T>(script: () => Transaction<T>): Promise<T> => {
+    const failure = { kind: undefined as DatabaseErrorKind | undefined };
+    const done = await transact(function* () {
+      const inner = script();
+      let step = inner.next();
+      while (!step.done) {
+        if (step.value.sql.startsWith('UPDATE response SET status=$2, body=$3, lease_until=NULL'))
+          failure.kind = kinds.shift();
+        if (failure.kind !== undefined && failure.kind !== 'unknown')
+          throw new DatabaseError(failure.kind, 'as the test wants');
+        step = inner.next(yield step.value);
+      }
+      return step.value;
+    });
+    if (failure.kind !== undefined) throw new DatabaseError(failure.kind, 'as the test wants');
+    return done;
+  };
+  return kinds;
+}
 
 const configurationFor = ({ url }: ScriptedVendor): string =>
   oneModel(url).replaceAll('vendor: openai', 'vendor: deepseek');
@@ -125,6 +156,45 @@ forEachDatabase((name, _openFresh, fresh) => {
       await running.expectBooks();
     },
   );
+
+  test('an answer is stored when the database is back, and charged once', {
+    timeout: 20_000,
+  }, async () => {
+    const { running, vendor, create, find, answerAll } = await start();
+    const { database } = running.gateway;
+    const faults = failFinish(database, ['busy', 'gone', 'busy', 'unknown']);
+    const { id } = await create();
+    await expect.poll(() => vendor.received.length).toBe(1);
+    const leaseOf = async () =>
+      (await database.query('SELECT lease_until FROM response'))[0]?.['lease_until'];
+    answerAll();
+    await expect.poll(async () => (await running.usage()).length).toBe(1);
+    const lease = await leaseOf();
+    await expect.poll(() => faults.length, { timeout: 5_000 }).toBe(1);
+    expect(await leaseOf()).toBeGreaterThan(Number(lease));
+    expect(await find(id)).toMatchObject({ status: 'in_progress' });
+    await expect.poll(() => faults.length, { timeout: 5_000 }).toBe(0);
+    expect((await find(id)).output).toHaveLength(1);
+    // The answer was stored, but its runner did not hear of it and stores it again.
+    await wait(1_500);
+    expect(await find(id)).toMatchObject({ status: 'completed' });
+    expect(await refunds(database)).toEqual([]);
+    expect(await running.balance()).toBe('99.971');
+    await running.expectBooks();
+  });
+
+  test('a charge whose answer can never be stored is paid back at once', async () => {
+    const { running, vendor, create, find, answerAll } = await start();
+    const { database } = running.gateway;
+    failFinish(database, ['constraint']);
+    const { id } = await create();
+    await expect.poll(() => vendor.received.length).toBe(1);
+    answerAll();
+    await expect.poll(async () => (await find(id)).status).toBe('failed');
+    expect(await refunds(database)).toHaveLength(1);
+    expect(await running.balance()).toBe('100.00');
+    await running.expectBooks();
+  });
 
   test.each(['nothing', 'cancel', 'delete'])(
     'kill -9 between the charge and the stored answer: the charge is paid back (%s)',

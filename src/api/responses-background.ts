@@ -1,3 +1,4 @@
+import { pause } from '../base/clock.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import type { ApiRequest } from '../gateway/api-request.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
@@ -5,12 +6,14 @@ import { run } from '../gateway/run.ts';
 import { ClientResponse, NullResponse } from '../http/client-response.ts';
 import type { ResponseStore, StoredResponse } from '../memory/responses.ts';
 import { responseObject } from '../providers/bridges/response-object.ts';
+import { isAway } from '../storage/database.ts';
 import type { RequestBody } from './request-body.ts';
 import { storedResponseOf } from './responses-conversation.ts';
 import { responsesFormat } from './responses.ts';
 
 /** How often a running response renews its lease, and learns whether it was cancelled. */
 const renewEveryMs = 2_000;
+const retryMs = 1_000;
 
 /**
  * Answers that the response is queued as soon as its funds are reserved, then runs it. A refusal
@@ -49,12 +52,15 @@ export async function runInBackground(
     response.whole(200, 'application/json', JSON.stringify(stored.body));
     await store.renew(id, 'in_progress');
   };
-  let answered = false;
-  const keep = async (last: Buffer): Promise<void> => {
-    answered = true;
+  const finish = (end: StoredResponse): Promise<void> =>
+    whileAway(parts, () => store.finish(userId, end));
+  const keepAnswer = async (last: Buffer): Promise<void> => {
     const answer = storedResponseOf(last, own);
-    if (answer) await store.finish(userId, answer);
+    if (answer === undefined) throw new Error('the answer is no response');
+    return finish(answer);
   };
+  let kept: Promise<void> | undefined;
+  const keep = (last: Buffer): Promise<void> => (kept = keepAnswer(last));
   try {
     await run(
       parts,
@@ -62,13 +68,33 @@ export async function runInBackground(
       new ClientResponse(wire, []),
       responsesFormat,
     );
-    if (renewing !== undefined && !answered) await store.leave(id);
+    // `run` has ended well even if the answer could not be kept.
+    if (kept !== undefined) await kept;
+    else if (renewing !== undefined) await whileAway(parts, () => store.leave(id));
   } catch (error) {
     if (renewing === undefined) throw error;
-    await store.finish(userId, frame({ status: 'failed', error: failureOf(error) }));
+    await finish(frame({ status: 'failed', error: failureOf(error) }));
     if (!(error instanceof Refusal)) throw error;
   } finally {
     clearInterval(renewing);
+  }
+}
+
+/**
+ * Stores the end of a response, which its client may have paid for by now, as soon as the database
+ * is back. What it refuses is thrown.
+ */
+async function whileAway(
+  { timers }: Pick<GatewayParts, 'timers'>,
+  store: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await store();
+    } catch (error) {
+      if (!isAway(error)) throw error;
+    }
+    await pause(timers, retryMs);
   }
 }
 
