@@ -112,22 +112,22 @@ export async function priceVersions(
 }
 
 /**
- * The number of the latest version if it has this price already and waits as long as `later` says:
- * a form sent twice publishes once.
+ * The number of the latest version if it has this price already and waits for the same time; `later`
+ * undefined: it did not wait. A form sent twice publishes once.
  */
 export function* latestIfSame(
   model: string,
   price: Price,
-  later: boolean,
+  later: number | undefined,
 ): Transaction<number | undefined> {
   const [last] = yield {
     sql: 'SELECT version, price, published_at, effective_at FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT 1',
     params: [model],
   };
-  const waits = last?.['effective_at'] !== last?.['published_at'];
-  return last?.['price'] === priceText(price) && waits === later
-    ? Number(last['version'])
-    : undefined;
+  if (last?.['price'] !== priceText(price)) return undefined;
+  const { version, published_at: publishedAt, effective_at: effectiveAt } = last;
+  const waited = effectiveAt === publishedAt ? undefined : Number(effectiveAt);
+  return waited === later ? Number(version) : undefined;
 }
 
 /** The version that was in force at `at`; undefined for a model that had no price then. */

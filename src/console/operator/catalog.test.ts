@@ -367,6 +367,16 @@ forEachDatabase((_name, openFresh) => {
     expect((await post('prices/publish', later)).json.versions).toEqual([
       { model: 'glm', version: 3 },
     ]);
+    // The same price at another time is another version, which replaces the one that waits.
+    const postponed = { ...later, effective_at: new Date(noon + 7_200_000).toISOString() };
+    for (const body of [postponed, postponed])
+      expect((await post('prices/publish', body)).json.versions).toEqual([
+        { model: 'glm', version: 4 },
+      ]);
+    expect((await operator.ask('operator/models/glm/prices')).json.items[0]).toMatchObject({
+      version: 4,
+      since: postponed.effective_at,
+    });
     expect((await operator.ask('operator/models/glm')).json.price_version).toBe(2);
   });
 

@@ -198,7 +198,11 @@ async function publish(
     const versions = [];
     for (const { model, price, why } of wanted) {
       const before = models.find(({ id }) => id === model.id) ?? model;
-      const again = yield* latestIfSame(model.id, price, effectiveAt > at);
+      const again = yield* latestIfSame(
+        model.id,
+        price,
+        effectiveAt > at ? effectiveAt : undefined,
+      );
       const author = {
         source: 'console',
         actor: user.id,
