@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { forEachDatabase } from '../../test/databases.ts';
+import { forEachDatabase, onPostgres } from '../../test/databases.ts';
+import { holdLock } from '../../test/support/held-lock.ts';
 import { changesMigrations } from '../storage/changes.ts';
 import type { Database } from '../storage/database.ts';
 import { openSealer } from '../storage/seal.ts';
@@ -15,6 +16,7 @@ import {
 } from './edit-channels.ts';
 import { addGroup, changeGroup, removeGroup } from './edit-groups.ts';
 import { addModel, changeModel, retireModel } from './edit-models.ts';
+import { lockCatalogVersion } from './editing.ts';
 import { catalogMigrations } from './migrations.ts';
 import {
   bringPricesInForce,
@@ -383,5 +385,31 @@ forEachDatabase((_, openFresh) => {
     expect((await db.snapshot(() => priceVersionAt('m', 2_500_000)))?.version).toBe(1);
     expect(await db.snapshot(() => priceVersionAt('m', 1))).toBeUndefined();
     await expect(db.query("UPDATE price_versions SET price='{}'")).rejects.toThrow('append-only');
+  });
+});
+
+onPostgres((_name, _openFresh, fresh) => {
+  it('leaves a price in force that was being published when an earlier one was due', async () => {
+    const { url, open } = await fresh(migrations);
+    const db = await open();
+    await recorded(db, file);
+    const times = { ...by, at: 2_000_000, effectiveAt: 3_000_000 };
+    await db.transact(() => publishPrice('m', price('5'), times));
+    const busy = 'SELECT pg_advisory_xact_lock(1)';
+    const lock = await holdLock(url, busy);
+    const published = db.transact(function* () {
+      yield* lockCatalogVersion();
+      yield* publishPrice('m', price('6'), { ...by, at: 3_000_000 });
+      yield { sql: busy, params: [] };
+    });
+    await lock.waiting(1);
+    const brought = bringPricesInForce(db, 3_000_001);
+    await lock.waiting(2);
+    await lock.release();
+    await published;
+    expect(await brought).toBe(0);
+    expect((await storedCatalog(db)).models).toMatchObject([
+      { price: price('6'), priceVersion: 3 },
+    ]);
   });
 });

@@ -5,7 +5,7 @@ import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import type { Price } from './price.ts';
 import { parsePrice, priceText } from './price-json.ts';
-import { catalogTopic } from './editing.ts';
+import { catalogTopic, lockCatalogVersion } from './editing.ts';
 
 const lookEveryMs = 1_000;
 
@@ -85,6 +85,8 @@ export async function bringPricesInForce(database: Database, now: number): Promi
   const due = 'SELECT id FROM models WHERE next_price_at<=$1';
   if ((await database.query(due, [now])).length === 0) return 0;
   return database.transact(function* (): Transaction<number> {
+    // A price that is being published replaces those that wait: it is committed, and seen, first.
+    yield* lockCatalogVersion();
     const models = yield { sql: due, params: [now] };
     for (const row of models) yield* putInForce(String(row['id']), now);
     yield bump(catalogTopic);
