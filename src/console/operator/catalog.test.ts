@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { forEachDatabase } from '../../../test/databases.ts';
+import { forEachDatabase, onPostgres } from '../../../test/databases.ts';
 import { charge, noon, sold } from '../../../test/support/console-user.ts';
 import { eventsIn, startOperatorConsole } from '../../../test/support/console-operator.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
+import { holdLock } from '../../../test/support/held-lock.ts';
 import { completion, json, startVendor } from '../../../test/support/scripted-vendor.ts';
 import { migrations } from '../../app/schema.ts';
 import { rollUp } from '../../usage/rollup.ts';
@@ -533,5 +534,23 @@ forEachDatabase((_name, openFresh) => {
       ).status,
     ).toBe(400);
     expect(await database.query('SELECT id FROM usage')).toEqual([]);
+  });
+});
+
+onPostgres((_name, _openFresh, fresh) => {
+  test('of two channels that alone sell a model, two changes at once drain only one', async () => {
+    const { url, open } = await fresh(migrations);
+    const { post } = await startOperatorConsole(await open(), sold);
+    await post('channels', { name: 'c', vendor: 'deepseek', secret: 'sk-1', models: ['alone'] });
+    const lock = await holdLock(url, "SELECT 1 FROM change WHERE topic='catalog' FOR UPDATE");
+    const drained = Promise.all(['b', 'c'].map((name) => post(`channels/${name}/drain`, {})));
+    await lock.waiting(2);
+    await lock.release();
+    const answers = await drained;
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(answers.find(({ status }) => status === 409)?.json).toMatchObject({
+      error: { code: 'would_unserve' },
+      current: { unserved_models: ['alone'] },
+    });
   });
 });

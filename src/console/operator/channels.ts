@@ -8,7 +8,12 @@ import {
   removeChannel,
   switchChannel,
 } from '../../catalog/edit-channels.ts';
-import type { EditDone, EditTarget, WrittenMembers } from '../../catalog/editing.ts';
+import {
+  type EditDone,
+  type EditTarget,
+  lockCatalogVersion,
+  type WrittenMembers,
+} from '../../catalog/editing.ts';
 import {
   keyEndings,
   storedCatalog,
@@ -333,6 +338,8 @@ async function applyAction(
   edit: () => Transaction<ChannelEditResult>,
 ): Promise<ChannelEffect> {
   const run = function* (): Transaction<ChannelEffect> {
+    // Another change may be taking the last other channel of a model away.
+    yield* lockCatalogVersion();
     const catalogue = yield* readStoredCatalog();
     const { before, after, models } = editOrThrow(yield* edit(), asWritten);
     const effect = {
