@@ -106,8 +106,8 @@ export function* changeModel(
 const changeSchema = modelSchema.omit({ id: true, price: true }).partial();
 
 /** The columns that an INSERT would need, unchanged. */
-function pickOf({ configured_price: configured = '', price = '', created = 0n }: Row) {
-  return { configured_price: configured, price, created, active: 1n };
+function pickOf({ configured_price: configured = '', price = '', created = 0n, active = 0n }: Row) {
+  return { configured_price: configured, price, created, active };
 }
 
 /** Ends the sale of a model, which keeps its row, its prices and its `created`. */

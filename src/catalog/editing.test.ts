@@ -358,6 +358,11 @@ forEachDatabase((_, openFresh) => {
     });
     await db.transact(() => retireModel({ name: 'n', version: 2 }, 6));
     expect((await loadCatalog(db, sealer)).models).toEqual([]);
+    const edited = await db.transact(() =>
+      changeModel({ name: 'n', version: 3 }, { context: 300 }, 7),
+    );
+    expect(edited).toMatchObject({ after: { context: 300, active: false } });
+    expect((await loadCatalog(db, sealer)).models).toEqual([]);
     await db.transact(() =>
       addModel({ id: 'n', price: { request: '2' } }, bundled, { ...by, at: 9_000_000 }),
     );
