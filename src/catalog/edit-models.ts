@@ -17,12 +17,13 @@ import {
   lockCatalogVersion,
 } from './editing.ts';
 import type { ConfigPath } from './problem.ts';
-import { type PriceAuthor, publishPrice } from './price-versions.ts';
+import { presentAndComingPrices, type PriceAuthor, publishPrice } from './price-versions.ts';
 import { storedModel, type StoredModel } from './stored-catalog.ts';
 import type { ConfigReport } from './config-report.ts';
 import type { ModelFacts } from './snapshot.ts';
 import { factsText, priceText } from './price-json.ts';
 import { readPrice } from './config-price.ts';
+import { priceLacks } from './price-members.ts';
 
 export const modelTable: CatalogTable<StoredModel> = {
   name: 'models',
@@ -80,7 +81,8 @@ export function* putModel(
 
 /**
  * Changes the facts of a model; a price is published, not changed. Members that are left out stay,
- * members that are null become unknown.
+ * members that are null become unknown. A kind is taken only where the prices, also those that
+ * wait, are complete for it.
  */
 export function* changeModel(
   read: EditTarget,
@@ -94,7 +96,14 @@ export function* changeModel(
   const report = reportWithoutLines();
   const change = report.parse(changeSchema, asWritten(written), []);
   if (change === undefined) return { kind: 'wrong', problems: report.problems };
-  const facts = changed(storedModel(row), change, nullMembers(written));
+  const before = storedModel(row);
+  const facts = changed(before, change, nullMembers(written));
+  if (facts.kind !== before.kind)
+    for (const price of yield* presentAndComingPrices(read.name)) {
+      const lacks = priceLacks(facts.kind, price);
+      if (lacks !== undefined) report.add(['kind'], lacks);
+    }
+  if (!report.clean) return { kind: 'wrong', problems: report.problems };
   return yield* writeRow(
     modelTable,
     row,

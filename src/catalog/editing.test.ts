@@ -371,6 +371,21 @@ forEachDatabase((_, openFresh) => {
     ]);
   });
 
+  it('changes the kind of a model only where its price and the one that waits are complete for it', async () => {
+    const db = await openFresh({ migrations });
+    const embedder = { id: 'n', kind: 'embedding', price: { input: '1' } };
+    await db.transact(() => addModel(embedder, bundled, by));
+    const to = (kind: string) =>
+      db.transact(() => changeModel({ name: 'n', version: undefined }, { kind }, 5));
+    const refused = { kind: 'wrong', problems: [{ path: 'kind', code: 'price_lacks' }] };
+    expect(await to('image')).toMatchObject(refused);
+    expect(await to('rerank')).toMatchObject({ kind: 'done' });
+    const each = { rates: { image: nano('1') }, tiers: [], by: undefined };
+    await db.transact(() => publishPrice('n', each, { ...by, effectiveAt: 3_000_000 }));
+    expect(await to('embedding')).toMatchObject(refused);
+    expect((await storedCatalog(db)).models).toMatchObject([{ kind: 'rerank' }]);
+  });
+
   it('puts a price in force at its time, unless a later one was published', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
