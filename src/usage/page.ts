@@ -87,12 +87,14 @@ const positionOf = (row: Row | undefined): UsagePosition => ({
   id: String(row?.['id']),
 });
 
-/** The rest of the range after the position. */
+/**
+ * The rest of the range after the position. Before the empty id there is no record of its time:
+ * with it, the hour that was read last would count once more, and the search not get on.
+ */
 function spanFrom({ from, to, after, order }: UsageQuery): TimeRange {
   if (after === undefined) return { from, to };
-  return order === 'oldest'
-    ? { from: Math.max(from, after.chargedAt), to }
-    : { from, to: Math.min(to, after.chargedAt + 1) };
+  if (order === 'oldest') return { from: Math.max(from, after.chargedAt), to };
+  return { from, to: Math.min(to, after.id === '' ? after.chargedAt : after.chargedAt + 1) };
 }
 
 function pageOf(

@@ -321,6 +321,28 @@ forEachDatabase((_name, openFresh) => {
     }
   });
 
+  test('pages of a filter go on where two hours side by side have too many records for one', async () => {
+    const database = await withUsers(await openFresh({ migrations }));
+    const made = { account: 'a', cost: 9n, shortfall: 0n, model: 'm1', key: 'k1', status: 'ok' };
+    const hours = [0, 1, 2, 3].map((hour) => ({ ...made, input: 1, at: start + hour * hourMs }));
+    await insert(database, hours);
+    await rollAll(database, start + 9 * hourMs);
+    await database.query('UPDATE spend_hour SET requests=16000');
+    const question = { account: 'a', from: start, to: start + 9 * hourMs, limit: 50 };
+    for (const order of ['newest', 'oldest'] as const) {
+      const pages: string[][] = [];
+      let after: UsagePosition | undefined;
+      do {
+        const asked = { ...question, order, filter: { model: 'm1' }, ...(after && { after }) };
+        const page = await database.snapshot(() => usagePage(asked));
+        pages.push(page.rows.map((row) => String(row['id'])));
+        after = page.next;
+      } while (after !== undefined && pages.length < 9);
+      const each = [['r0'], ['r1'], ['r2'], ['r3']];
+      expect(pages).toEqual(order === 'oldest' ? each : each.toReversed());
+    }
+  });
+
   test('how fast a model was, and how far back records are added up one by one', async () => {
     const database = await withUsers(await openFresh({ migrations }));
     const made = { account: 'a', cost: 9n, shortfall: 0n, model: 'm1', key: 'k1', input: 1 };
