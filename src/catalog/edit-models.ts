@@ -35,9 +35,9 @@ export const modelTable: CatalogTable<StoredModel> = {
 export type ModelAuthor = PriceAuthor & { readonly at: number };
 
 /**
- * Makes a model from members written as in the configuration file, price included. A model that is
- * written by its id alone gets the members of the bundled list. A model that was sold before is
- * sold again, with its first `created`.
+ * Makes a model from members written as in the configuration file, price included. A model that was
+ * sold before is sold again, with its first `created`. One that is written by its id alone gets
+ * the facts and the price that it had, else those of the bundled list.
  */
 export function* addModel(
   written: WrittenMembers,
@@ -46,11 +46,13 @@ export function* addModel(
 ): Transaction<EditResult<StoredModel>> {
   yield* lockCatalogVersion();
   const report = reportWithoutLines();
-  const known = bundled.get(String(written['id']))?.facts;
+  const id = String(written['id']);
+  const row = yield* rowOf(modelTable, id);
+  const known = bundled.get(id)?.facts;
   const alone = Object.keys(written).every((name) => name === 'id');
-  const model = alone && known !== undefined ? known : modelFrom(written, known, report);
+  const whole = alone ? (row === undefined ? known : storedModel(row)) : undefined;
+  const model = whole ?? modelFrom(written, known, report);
   if (model === undefined || !report.clean) return { kind: 'wrong', problems: report.problems };
-  const row = yield* rowOf(modelTable, model.id);
   if (row?.['active'] === 1n) return { kind: 'exists' };
   return yield* putModel(model, row, by);
 }

@@ -371,6 +371,33 @@ forEachDatabase((_, openFresh) => {
     ]);
   });
 
+  it('sells a retired model again by its id alone as it was, at the whole price that it had', async () => {
+    const db = await openFresh({ migrations });
+    const written = {
+      id: 'deepseek-chat',
+      modalities: { in: ['text'], out: ['text'] },
+      top_speed: 90,
+      image: { sizes: ['512x512'] },
+      price: {
+        input: '1',
+        output: '2',
+        tiers: [{ above_output_tokens: '1000', times: '2' }],
+        modes: { flex: { times: '0.5' } },
+        list_fees: false,
+      },
+    };
+    await db.transact(() => addModel(written, bundled, by));
+    const [sold] = (await storedCatalog(db)).models;
+    await db.transact(() => retireModel({ name: 'deepseek-chat', version: 1 }, 6));
+    const done = await db.transact(() => addModel({ id: 'deepseek-chat' }, bundled, by));
+    expect(done).toMatchObject({ kind: 'done' });
+    expect((await storedCatalog(db)).models).toEqual([{ ...sold, version: 3, changedAt: by.at }]);
+    expect(await priceVersions(db, 'deepseek-chat')).toHaveLength(1);
+    expect(await db.transact(() => addModel({ id: 'deepseek-chat' }, bundled, by))).toEqual({
+      kind: 'exists',
+    });
+  });
+
   it('changes the kind of a model only where its price and the one that waits are complete for it', async () => {
     const db = await openFresh({ migrations });
     const embedder = { id: 'n', kind: 'embedding', price: { input: '1' } };

@@ -242,7 +242,10 @@ export interface OperatorModelDetail extends OperatorModel {
   readonly further_prices: readonly UnitPrice[];
 }
 
-/** POST `operator/models`, PATCH `operator/models/:id`. */
+/**
+ * POST `operator/models`, PATCH `operator/models/:id`. A new model of its id alone is one of the
+ * bundled list; a delisted one is sold again as it was, at the price that it had.
+ */
 export interface ModelBody {
   readonly id?: string;
   readonly owned_by?: string;

@@ -38,7 +38,7 @@ const members = {
   shutdown_date: z.string().nullable().optional(),
 };
 const changed = z.strictObject({ ...members, active: z.literal(false).optional() });
-/** With only an id, the model is taken from the bundled list. */
+/** With only an id, a model that was sold is sold again; another is one of the bundled list. */
 const made = z.strictObject({
   ...members,
   id: z.string().trim().min(1, 'empty').max(200, 'too_long'),

@@ -10,7 +10,7 @@ import { Form, type Mistakes, useOpened, useVersion } from '../../components/for
 import { useToast } from '../../components/toast.tsx';
 import { mistakeIn } from '../../format/wrong-fields.ts';
 import { isDay } from '../../format/day.ts';
-import { linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
+import { type PriceLine, writtenPrices } from '../../format/written-price.ts';
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { operatorModelAddress, operatorModelPath, refreshModels } from './model-parts.ts';
@@ -264,15 +264,6 @@ function filledBody(text: Text): ModelBody {
   return Object.fromEntries(
     Object.entries(bodyOf(text)).filter(([, value]) => value !== null && value !== ''),
   );
-}
-
-/** The body that puts a removed model back: as it was, at its old price. */
-export function bodyAgain(model: OperatorModel): ModelBody {
-  return {
-    id: model.id,
-    ...filledBody(textOf(model)),
-    price: writtenPrices(linesOf(model.prices)),
-  };
 }
 
 function bodyOf({ owner, kind, context, output, durations, hedge, shutdown }: Text) {

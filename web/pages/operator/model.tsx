@@ -2,6 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type {
   List,
+  ModelBody,
   OperatorModel,
   OperatorModelDetail,
   PriceVersionView,
@@ -28,7 +29,7 @@ import { Rich } from '../../words/rich.tsx';
 import { useVendorLabel } from '../../words/vendor-names.ts';
 import { useLineName } from '../model-parts.tsx';
 import { channelPath } from './channel-parts.tsx';
-import { bodyAgain, EditModel } from './model-form.tsx';
+import { EditModel } from './model-form.tsx';
 import { operatorModelAddress, refreshModels, useChannelName } from './model-parts.ts';
 import { FromFile, Origin, useAct } from './parts.tsx';
 import { PriceEditor } from './price-editor.tsx';
@@ -90,7 +91,7 @@ function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
   const relist = () =>
     act(async () => {
       await send('POST', 'operator/models', {
-        body: bodyAgain(model),
+        body: { id: model.id } satisfies ModelBody,
         idempotencyKey: newIdempotencyKey(),
       });
       await refreshModels();
