@@ -1,8 +1,8 @@
 import type { Nano } from '../../base/money.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import { costOf, type Tariff } from '../../catalog/price.ts';
+import { costOf, lineCost, type Tariff } from '../../catalog/price.ts';
 import type { StoredFile } from '../../media/files.ts';
-import { recordColumns } from '../../usage/record.ts';
+import { linesOf, recordColumns } from '../../usage/record.ts';
 import { linesText } from '../settle.ts';
 import type { TaskParts } from './parts.ts';
 import { endTask, type TaskEnd } from './queries.ts';
@@ -19,7 +19,7 @@ export async function completeTask(
   metered: Quantities | undefined,
 ): Promise<void> {
   const finishedAt = parts.clock.now();
-  const { total, text } = finalBill(parts, task, metered);
+  const { total, text } = finalBill(task, metered);
   const record = {
     table: 'usage',
     columns: recordColumns,
@@ -61,18 +61,20 @@ async function endAndLog(parts: TaskParts, task: Task, at: number, how: TaskEnd)
 }
 
 /**
- * The price at submission; where the vendor metered more than seconds and requests, and the price
- * is by that, the price of the metered quantities.
+ * The bill of the submission, with the tokens that the vendor metered instead of the most that the
+ * video can use. The rates are those of the submission, whatever the model costs by now.
  */
-function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined): VideoBill {
-  const ordered: VideoBill = { total: task.cost, text: task.bill };
-  const others = Object.keys(metered ?? {}).some(
-    (measure) => measure !== 'second' && measure !== 'request',
-  );
-  const offer = others ? parts.catalog().offer(task.group, task.model) : undefined;
-  if (offer === undefined) return ordered;
-  const tariff = offer.tariff.terms?.plainAt(task.createdAt) ?? offer.tariff;
-  return videoBill(tariff, { ...metered, second: task.seconds, request: 1 }, task.variants);
+function finalBill({ cost, bill }: Task, metered: Quantities | undefined): VideoBill {
+  if (metered === undefined) return { total: cost, text: bill };
+  let total = 0n;
+  const lines = linesOf(bill).map((line) => {
+    const ordered = line.measure === 'second' || line.measure === 'request';
+    const quantity = (ordered ? undefined : metered[line.measure]) ?? line.quantity;
+    const lineTotal = lineCost(quantity, line.rate);
+    total += lineTotal;
+    return { ...line, quantity, cost: lineTotal };
+  });
+  return { total, text: linesText(lines) };
 }
 
 function recordOf(

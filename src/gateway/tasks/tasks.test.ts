@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
-import { type FilmVendor, films, startFilmVendor } from '../../../test/support/film-vendor.ts';
+import {
+  aFilm,
+  type FilmVendor,
+  films,
+  startFilmVendor,
+} from '../../../test/support/film-vendor.ts';
 import { openTaskNode, type TaskNode } from '../../../test/support/task-node.ts';
 import { json } from '../../../test/support/scripted-vendor.ts';
 import { nanoPerYuan } from '../../base/money.ts';
@@ -333,6 +338,51 @@ forEachDatabase((_name, openFresh) => {
       expect(await on.node.tasks.list(other, { limit: 10, order: 'asc', after: id })).toBe(
         'no such task',
       );
+    });
+  });
+
+  describe('the price of a submission', () => {
+    const tokens = 100_000;
+    const seedance = (url: string, price: string): string =>
+      films(
+        url,
+        `  - { name: metered, vendor: volcengine, base_url: "${url}/metered", api_key: up-key, models: [{ id: measured, upstream: doubao-seedance-2-0-260128 }] }`,
+      ).replace(
+        'channels:',
+        `  - { id: measured, owned_by: bytedance, kind: video, durations: [10], price: ${price} }\nchannels:`,
+      );
+
+    it.each([
+      ['by the second', '{ second: 0.7 }', '{ second: 2.1 }', 7n * nanoPerYuan],
+      ['by tokens', '{ output: 46 }', '{ output: 92 }', (46n * nanoPerYuan) / 10n],
+    ])('is what a video costs that its vendor meters: %s', async (_how, first, later, cost) => {
+      const on = await stage((url) => seedance(url, first));
+      let status = 'running';
+      on.vendor.answer((received, response) => {
+        if (received.method === 'POST') return json(response, 200, '{"id":"cgt-1"}');
+        if (received.url.endsWith('.mp4')) return response.end(aFilm);
+        const content = { video_url: `${on.vendor.url}/film.mp4` };
+        const usage = { completion_tokens: tokens };
+        return json(response, 200, JSON.stringify({ id: 'cgt-1', status, content, usage }));
+      });
+      const changes = [
+        seedance(on.vendor.url, later),
+        seedance(on.vendor.url, first).replace('multiplier: 1.0', 'multiplier: 3.0'),
+        films(on.vendor.url),
+      ];
+      for (const changed of changes) {
+        await on.node.sell(seedance(on.vendor.url, first));
+        const { userId } = await newCustomer(on.database, 100n * nanoPerYuan);
+        const { id } = await on.node.submit(userId, { model: 'measured' });
+        await on.node.sell(changed);
+        status = 'succeeded';
+        await expect
+          .poll(async () => (await on.node.tasks.find(userId, id))?.state, { interval: 10 })
+          .toBe('completed');
+        status = 'running';
+        expect((await balance(on.database, userId))?.spendable).toBe(100n * nanoPerYuan - cost);
+      }
+      await books(on);
     });
   });
 
