@@ -61,6 +61,26 @@ describe('a submission', () => {
     });
   });
 
+  it('with a size has its resolution, whatever else is asked for', () => {
+    const shape = { size: '1792x1024', resolution: '720p' };
+    expect(strict.variants(call(shape))).toEqual(['1792x1024', '1024p/8', '1024p']);
+    expect(strict.misfit?.(call(shape))).toBeUndefined();
+    expect(bodyOf(wordy.submit(call(shape)))).not.toHaveProperty('metadata');
+    const same = { size: '3840x2160', resolution: '4k' };
+    expect(wordy.variants(call(same))).toContain('4k');
+    expect(bodyOf(wordy.submit(call(same)))).toMatchObject({ metadata: { resolution: '4k' } });
+  });
+
+  it.each([
+    ['resolution', { resolution: '1080p' }],
+    ['aspect_ratio', { aspectRatio: '16:9' }],
+  ])('names a size where the format has no %s', (param, shape) => {
+    expect(strict.misfit?.(call(shape))).toMatchObject({ param });
+    expect(strict.misfit?.(call({ ...shape, size: '1280x720' }))).toBeUndefined();
+    expect(strict.misfit?.(call({ resolution: '720p', aspectRatio: '9:16' }))).toBeUndefined();
+    expect(wordy.misfit?.(call(shape))).toBeUndefined();
+  });
+
   it('takes one picture, to begin with, where the format has no more', () => {
     expect(
       strict.misfit?.(call({ images: [first, { role: 'last', url: first.url }] }))?.param,

@@ -139,25 +139,43 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
 }
 
 /**
- * Only the images are verified here: the server gets the client's length and size, and
- * refuses them itself.
+ * The server gets the client's length and size, and refuses them itself. A shape that the format
+ * has no member for is refused here, unless it is what the server makes without a size (720x1280:
+ * the page above).
  */
-function misfit({ images }: VideoRequest, quirks: VideosQuirks): VideoMisfit | undefined {
-  if (quirks.ownWords || (images.length <= 1 && images.every(({ role }) => role !== 'last')))
-    return undefined;
-  return { param: 'image', why: 'one image is allowed, to begin with' };
+function misfit(
+  { images, size, resolution = '720p', aspectRatio = '9:16' }: VideoRequest,
+  quirks: VideosQuirks,
+): VideoMisfit | undefined {
+  if (quirks.ownWords) return undefined;
+  if (images.length > 1 || images.some(({ role }) => role === 'last'))
+    return { param: 'image', why: 'one image is allowed, to begin with' };
+  const why = 'a size tells it for this model, such as 1280x720';
+  if (size === undefined && resolution !== '720p') return { param: 'resolution', why };
+  if (size === undefined && aspectRatio !== '9:16') return { param: 'aspect_ratio', why };
+  return undefined;
+}
+
+const otherNames: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
+
+/** The names of the resolution that is made: the size decides where there is one. */
+function resolutionsOf(request: VideoRequest): readonly string[] {
+  const pixels = pixelsOf(request);
+  if (pixels === undefined) return [request.resolution ?? '720p'];
+  const shorter = Math.min(pixels.width, pixels.height);
+  const other = otherNames[shorter];
+  return other === undefined ? [`${shorter}p`] : [`${shorter}p`, other];
 }
 
 function variants(request: VideoRequest): readonly string[] {
-  const pixels = pixelsOf(request);
-  const resolution =
-    request.resolution ?? (pixels && `${Math.min(pixels.width, pixels.height)}p`) ?? '720p';
-  const sound = request.audio === true ? [`${resolution}+audio`] : [];
+  const { size, seconds, audio } = request;
   return [
-    ...(request.size === undefined ? [] : [request.size]),
-    `${resolution}/${request.seconds}`,
-    ...sound,
-    resolution,
+    ...(size === undefined ? [] : [size]),
+    ...resolutionsOf(request).flatMap((resolution) => [
+      `${resolution}/${seconds}`,
+      ...(audio === true ? [`${resolution}+audio`] : []),
+      resolution,
+    ]),
   ];
 }
 
@@ -190,7 +208,10 @@ function commonBody(call: VideoCall): object {
   const said = {
     negative_prompt: negativePrompt,
     aspect_ratio: aspectRatio,
-    resolution,
+    // One that the size contradicts has not the price of this request.
+    resolution: resolutionsOf(call.request).some((name) => name === resolution)
+      ? resolution
+      : undefined,
     generate_audio: audio,
     seed,
   };
