@@ -8,7 +8,7 @@ import { fireworksImages, openrouterImages, siliconflowImages, togetherImages } 
 import { streamedImages } from './openai-stream.ts';
 import { gptImages, openaiImages } from './openai.ts';
 import { seedream } from './seedream.ts';
-import { xaiImages } from './xai.ts';
+import { xaiEdits, xaiImages } from './xai.ts';
 
 const wish: ImageRequest = {
   prompt: 'a cat',
@@ -148,6 +148,36 @@ test('others are told in their own words', () => {
   expect(asked(openrouterImages([]), callFor('google/gemini', wide))).toMatchObject({
     aspect_ratio: '16:9',
   });
+});
+
+test('what a client sends beside the members of the price does not make more than is paid for', () => {
+  const body = JSON.stringify({
+    ...{
+      model: 'public',
+      prompt: 'a cat',
+      user: 'u',
+      seed: 7,
+      resolution: '2k',
+      size: '1024x1024',
+    },
+    sequential_image_generation: 'auto',
+    sequential_image_generation_options: { max_images: 15 },
+  });
+  for (const adapter of [xaiImages([]), xaiEdits([])]) {
+    const model = 'grok-imagine-image-2.0';
+    const sent = (wide?: string) =>
+      asked(adapter, callFor(model, wide === undefined ? {} : { size: size(wide) }, body));
+    expect(sent()).not.toHaveProperty('resolution');
+    expect(sent('1024x1024')).not.toHaveProperty('resolution');
+    expect(sent('1024x1024')).toMatchObject({ aspect_ratio: '1:1', user: 'u' });
+    expect(sent('2048x2048')).toMatchObject({ resolution: '2k' });
+  }
+  const routed = asked(openrouterImages([]), callFor('google/gemini', {}, body));
+  expect(routed).toMatchObject({ seed: 7 });
+  expect(routed).not.toHaveProperty('resolution');
+  const ark = asked(seedream([]), callFor('doubao-seedream-4-5-251128', {}, body));
+  expect(ark).toMatchObject({ seed: 7 });
+  expect(Object.keys(ark).filter((name) => name.startsWith('sequential'))).toEqual([]);
 });
 
 test('a vendor that makes fewer at a time is asked more often', () => {

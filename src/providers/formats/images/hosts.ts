@@ -161,9 +161,12 @@ function readWorkflow(
     : (faultWithin(body, faults) ?? protocolFault('an answer without a picture'));
 }
 
+/**
+ * `resolution` is left out: larger images cost more at some of its vendors, and a price is by the
+ * size that the client names.
+ */
 const router = {
   aspect_ratio: 'text',
-  resolution: 'text',
   background: 'text',
   output_format: 'text',
   output_compression: 'number',

@@ -79,7 +79,7 @@ interface ImageTokens {
 export interface ImagesQuirks {
   /** Renamed members: client's name → vendor's name. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** Members that the vendor refuses. */
+  /** Members that the vendor refuses, or that only `size` may set, because its price is by them. */
   readonly drop?: readonly string[];
   /** The most images that the vendor makes at a time, or whose bytes fit into one answer. */
   readonly nMax?: (request: ImageRequest) => number;
@@ -122,7 +122,7 @@ function changed(
   members.set('response_format', formatSaid(request, quirks));
   members.set('stream', call.stream ? true : undefined);
   members.set('partial_images', call.stream ? body.partial_images : undefined);
-  for (const name of quirks.drop ?? []) members.set(name, undefined);
+  for (const name of quirks.drop ?? []) if (!(name in size)) members.set(name, undefined);
   return members;
 }
 

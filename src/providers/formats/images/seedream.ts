@@ -47,12 +47,14 @@ const generations = [
 ] as const;
 const referencesMax = 14;
 
+/**
+ * `sequential_image_generation` is left out: it makes up to 15 images where one is paid for (same
+ * page).
+ */
 const known = {
   seed: 'number',
   guidance_scale: 'number',
   watermark: 'flag',
-  sequential_image_generation: 'text',
-  sequential_image_generation_options: 'any',
   optimize_prompt_options: 'any',
 } as const;
 

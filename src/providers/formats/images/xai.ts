@@ -28,14 +28,22 @@ const quality = (name: string, model: string): string | undefined => {
 const quirks = {
   size: shape,
   quality,
-  // "Argument not supported" (same page).
-  drop: ['size', 'style', 'background', 'output_format', 'output_compression', 'moderation'],
+  // "Argument not supported" (same page). The price depends on `resolution`, so the size tells it.
+  drop: [
+    'size',
+    'style',
+    'background',
+    'output_format',
+    'output_compression',
+    'moderation',
+    'resolution',
+  ],
 } satisfies ImagesQuirks;
 
 export const xaiImages = (faults: readonly FaultRule[]): ImageAdapter =>
   openaiImages({ ...quirks, faults });
 
-const known = { aspect_ratio: 'text', resolution: 'text', user: 'text' } as const;
+const known = { aspect_ratio: 'text', user: 'text' } as const;
 
 /** `/images/edits`, which takes JSON here (recorded 2026-08). */
 export function xaiEdits(faults: readonly FaultRule[]): ImageAdapter {
