@@ -348,6 +348,11 @@ export interface Adapter {
   /** The members of `VendorCall.messagesOptions` that the adapter reads. */
   readonly readsMessagesOptions?: readonly (keyof MessagesOptions)[] | undefined;
   /**
+   * Whether the adapter reads `is_error` of tool messages, an extension of chat. Absent: bridges
+   * write it into the result's text.
+   */
+  readonly readsResultErrors?: ((call: VendorCall) => boolean) | undefined;
+  /**
    * The earlier tool calls that the client sent back without their signatures. Absent: this vendor
    * signs nothing.
    */

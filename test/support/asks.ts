@@ -7,7 +7,7 @@ import { isObject, listOf } from '../../src/base/json.ts';
 // Requests of each client format to a vendor's model, and the adapter's result.
 
 export type Body = Record<string, unknown>;
-type Format = 'chat' | 'messages' | 'responses';
+type Format = 'chat' | 'messages' | 'responses' | 'generate_content';
 
 export const user = { role: 'user', content: 'Hi' };
 export const weather = {
@@ -18,7 +18,11 @@ export const weather = {
 export function callOf(body: Body, upstreamModel: string, format: Format = 'chat'): VendorCall {
   const whole = {
     model: 'public',
-    ...(format === 'responses' ? { input: 'Hi' } : { messages: [user] }),
+    ...(format === 'generate_content'
+      ? {}
+      : format === 'responses'
+        ? { input: 'Hi' }
+        : { messages: [user] }),
     ...body,
   };
   return {

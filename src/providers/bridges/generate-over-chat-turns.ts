@@ -143,7 +143,9 @@ class Turns {
     const parts: JsonObject[] = [];
     partsOf(content).forEach((part, i) => {
       const at = `${param}[${i}]`;
-      if (objectOf(part.functionResponse) !== undefined) parts.push(...this.#result(part, at));
+      // All results of a step stand together, before what else the user says.
+      if (objectOf(part.functionResponse) !== undefined)
+        this.#messages.push(this.#result(part, at));
       else parts.push(...this.#part(part, at));
     });
     if (parts.length === 0) return;
@@ -154,8 +156,7 @@ class Turns {
     });
   }
 
-  /** Adds the message of a result. Returns its media, which chat takes only from a user. */
-  #result({ functionResponse }: Documented<RequestPart>, param: string): JsonObject[] {
+  #result({ functionResponse }: Documented<RequestPart>, param: string): JsonObject {
     const result = objectOf(functionResponse) ?? {};
     const name = textOf(result.name) ?? '';
     const id = textOf(result.id);
@@ -169,16 +170,9 @@ class Turns {
       const part: Documented<RequestPart> | undefined = objectOf(one);
       return part === undefined ? [] : this.#part(part, `${param}.functionResponse.parts[${i}]`);
     });
-    const message = {
-      role: 'tool',
-      tool_call_id: call,
-      content: JSON.stringify(result.response ?? {}),
-    };
-    // All results of a step stand together, before what else the user says.
-    this.#messages.push(message);
-    return media.length === 0
-      ? []
-      : [{ type: 'text', text: `Result of the call ${call}:` }, ...media];
+    const text = JSON.stringify(result.response ?? {});
+    const content = media.length === 0 ? text : [{ type: 'text', text }, ...media];
+    return { role: 'tool', tool_call_id: call, content };
   }
 
   #part(part: Documented<RequestPart>, param: string): JsonObject[] {

@@ -28,13 +28,14 @@ export function chatMessages(
   body: Documented<CreateMessageParams>,
   model: string,
   marks: boolean,
+  errors: boolean,
 ): JsonObject[] {
   const messages: JsonObject[] = [];
   const system = instructions(body.system, marks);
   if (system !== '') messages.push({ role: 'system', content: system });
   listOf(body.messages).forEach((message, i) => {
     if (!isObject(message)) return;
-    const place: BlockPosition = { param: `messages[${i}].content`, model, marks };
+    const place: BlockPosition = { param: `messages[${i}].content`, model, marks, errors };
     if (message.role === 'assistant') messages.push(...assistant(message.content, place));
     else if (message.role === 'system')
       messages.push({ role: 'system', content: instructions(message.content, marks) });
@@ -45,12 +46,13 @@ export function chatMessages(
 
 /**
  * The path of content in the client's request, the requested model, and whether its vendor reads
- * `cache_control`.
+ * `cache_control`, and its adapter `is_error`.
  */
 interface BlockPosition {
   readonly param: string;
   readonly model: string;
   readonly marks: boolean;
+  readonly errors: boolean;
 }
 
 const itemPosition = (place: BlockPosition, i: number): BlockPosition => ({
@@ -88,12 +90,8 @@ function user(content: Documented<InputMessage>['content'], place: BlockPosition
   const parts: JsonObject[] = [];
   listOf(content).forEach((block, i) => {
     if (!isObject(block)) return;
-    if (block.type !== 'tool_result') parts.push(...partsOf(block, itemPosition(place, i)));
-    else {
-      const { message, media } = toolResult(block, itemPosition(place, i));
-      results.push(message);
-      parts.push(...media);
-    }
+    if (block.type === 'tool_result') results.push(toolResult(block, itemPosition(place, i)));
+    else parts.push(...partsOf(block, itemPosition(place, i)));
   });
   return parts.length || results.length === 0
     ? [...results, { role: 'user', content: joined(parts, '\n\n') }]
@@ -108,14 +106,8 @@ function joined(parts: readonly JsonObject[], between: string): unknown {
   return plain ? parts.map((part) => part['text']).join(between) : parts;
 }
 
-interface ToolResultParts {
-  readonly message: JsonObject;
-  /** Chat takes only text from a tool; other content follows in a user's message. */
-  readonly media: readonly JsonObject[];
-}
-
-function toolResult(block: Documented<InputContentBlock>, place: BlockPosition): ToolResultParts {
-  const { tool_use_id: id, content } = block;
+function toolResult(block: Documented<InputContentBlock>, place: BlockPosition): JsonObject {
+  const { tool_use_id: id, content, is_error: failed } = block;
   const inside: BlockPosition = { ...place, param: `${place.param}.content` };
   const parts =
     typeof content === 'string'
@@ -124,17 +116,15 @@ function toolResult(block: Documented<InputContentBlock>, place: BlockPosition):
           isObject(part) ? partsOf(part, itemPosition(inside, i)) : [],
         );
   const text = parts.flatMap((part) => textOf(part['text']) ?? []).join('\n\n');
+  const tells = failed === true && !place.errors && !/error/i.test(text.slice(0, 200));
+  const told = tells ? `Error: ${text}` : text;
   const media = parts.filter((part) => part['type'] !== 'text');
-  const told =
-    block.is_error === true && !/error/i.test(text.slice(0, 200)) ? `Error: ${text}` : text;
   return {
-    message: {
-      role: 'tool',
-      tool_call_id: id,
-      content: told === '' && media.length ? '(see below)' : told,
-      ...cacheMarkOf(block, place.marks),
-    },
-    media: media.length ? [textPart(`Result of the call ${stringOf(id)}:`), ...media] : [],
+    role: 'tool',
+    tool_call_id: id,
+    content: media.length === 0 ? told : tells ? [textPart(told), ...media] : parts,
+    ...(failed === true && place.errors ? { is_error: true } : {}),
+    ...cacheMarkOf(block, place.marks),
   };
 }
 

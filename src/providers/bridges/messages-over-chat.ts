@@ -30,7 +30,7 @@ import { droppedBlocks, chatMessages, cacheMarkOf } from './messages-over-chat-t
  */
 export function messagesOverChat(chat: Adapter, marks = false): Adapter {
   return bridgeOver(chat, {
-    toChat: (call) => messagesAsChat(call, marks, chat.readsMessagesOptions),
+    toChat: (call) => messagesAsChat(call, marks, chat),
     answer: messageAnswer,
     stream: (call, translator) => new MessagesOverChatStream(call, translator),
     names: namesOf,
@@ -57,11 +57,11 @@ const namesOf = ({ body }: VendorCall<CreateMessageParams>): PathNames =>
 export function messagesAsChat(
   call: VendorCall<CreateMessageParams>,
   marks: boolean,
-  reads?: Adapter['readsMessagesOptions'],
+  chat: Pick<Adapter, 'readsMessagesOptions' | 'readsResultErrors'> = {},
 ): VendorCall {
-  const body = chatBodyFrom(call, marks);
+  const body = chatBodyFrom(call, marks, chat.readsResultErrors?.(call) === true);
   const beside = messagesOptionsOf(call);
-  const dropped = droppedFromMessages(call, beside, reads);
+  const dropped = droppedFromMessages(call, beside, chat.readsMessagesOptions);
   const answerId = call.answerId.replace(/^msg_/, 'chatcmpl-');
   return {
     ...call,
@@ -85,7 +85,11 @@ function messageAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
  * chat cannot express is refused. For the others see `anthropicOptionsOf` and
  * `droppedFromMessages`.
  */
-function chatBodyFrom(call: VendorCall<CreateMessageParams>, marks: boolean): JsonObject {
+function chatBodyFrom(
+  call: VendorCall<CreateMessageParams>,
+  marks: boolean,
+  errors: boolean,
+): JsonObject {
   const { body } = call;
   refuseServiceTier(call);
   const tools = listOf(body.tools).flatMap((tool, i) =>
@@ -95,7 +99,7 @@ function chatBodyFrom(call: VendorCall<CreateMessageParams>, marks: boolean): Js
   );
   return {
     model: call.publicModel,
-    messages: chatMessages(body, call.publicModel, marks),
+    messages: chatMessages(body, call.publicModel, marks, errors),
     // A request to count tokens has no `max_tokens`.
     ...(body.max_tokens === undefined
       ? {}

@@ -379,3 +379,15 @@ function fitParts(
     }
   });
 }
+
+/** The types of parts that hold media. */
+const media = new Set<unknown>(['image_url', 'video_url', 'input_audio', 'file', 'document_url']);
+
+export const isMedium = (part: unknown): boolean => isObject(part) && media.has(part['type']);
+
+/** Whether a message is the result of a tool, and holds media. */
+export const holdsMedia = (message: unknown): message is JsonObject =>
+  isObject(message) && message['role'] === 'tool' && listOf(message['content']).some(isMedium);
+
+/** `mediaAfterResults` moves these media for models that do not read them there. */
+export const hasMediaInResults = (messages: unknown): boolean => listOf(messages).some(holdsMedia);

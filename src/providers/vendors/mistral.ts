@@ -89,6 +89,8 @@ const takes: readonly SupportRow[] = [
 const chat = openaiChat({
   // The finish chunk has the usage without a request for it.
   streamOptions: false,
+  // mistral-openapi.yaml, 2026-08: a tool message has the same parts as a user's.
+  mediaInResults: /./,
   toolIds: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
   takes,
   faults,

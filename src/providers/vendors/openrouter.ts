@@ -68,6 +68,8 @@ export const openrouter = defineVendor({
       faults,
       // openrouter.ai/docs/use-cases/usage-accounting, 2026-08
       takesCostWish: true,
+      // Recorded 2026-08 (openrouter-0182): Claude reads an image in a tool's result.
+      mediaInResults: /^anthropic\//,
       // `file_data` takes an address (openrouter.ai/docs/features/multimodal/pdfs, 2026-08).
       readsAddresses: ['image', 'video', 'file'],
     }),

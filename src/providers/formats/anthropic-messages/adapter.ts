@@ -38,6 +38,7 @@ export function anthropicMessages(host: MessagesHost = {}): Adapter {
     stream,
     collect: (call) => new ChatCollector(call, stream),
     readsMessagesOptions: ['budget'],
+    readsResultErrors: () => true,
     needsBytes: (medium) => host.fetches === false || !isFetched(medium),
     unsigned: (call) => unsignedMessages(call, host),
     fault: messagesFault,

@@ -7,6 +7,7 @@ import type { ChatCount } from '../adapters.ts';
 import { readConverse } from './response.ts';
 import { converseRequest, unsignedConverse, converseWatchedStops } from './request.ts';
 import { converseFault } from './fault.ts';
+import { converseModel } from './models.ts';
 import { ConverseReader, EventStreamFrames } from './stream.ts';
 
 const stream = (call: VendorCall): StreamTranslator =>
@@ -36,6 +37,7 @@ export const bedrockConverse: Adapter = {
   collect: (call) => new ChatCollector(call, stream),
   needsBytes: () => true,
   readsMessagesOptions: ['topK', 'budget', 'betas'],
+  readsResultErrors: (call) => converseModel(call).resultStatus,
   unsigned: unsignedConverse,
   fault: converseFault,
 };

@@ -16,10 +16,10 @@ import {
   isBlank,
   type ContentPart,
   refusePart,
-  type ToolResult,
   type ConversationTurn,
 } from '../../conversation/conversation.ts';
 import { droppedReasoning, reasoningRequest } from '../../conversation/reasoning-request.ts';
+import { mediaAfterResults } from '../../conversation/tool-results.ts';
 import { refuseServiceTier } from '../../billable-features.ts';
 import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
@@ -59,7 +59,7 @@ export function cohereRequest(call: VendorCall<CohereChatRequest>): VendorReques
   ]);
   const sent = {
     model: call.upstreamModel,
-    messages: cohereMessages(withFirstTurn(readConversation(body.messages)), {
+    messages: cohereMessages(withFirstTurn(readConversation(mediaAfterResults(messages))), {
       model: call.publicModel,
       thinks,
       told,
@@ -273,7 +273,7 @@ function userMessages(
   const messages: JsonObject[] = results.map((result) => ({
     role: 'tool',
     tool_call_id: result.id,
-    content: resultText(result, model),
+    content: joined(result.parts),
   }));
   let merged: ContentPart[] = [];
   const speak = (): void => {
@@ -313,11 +313,6 @@ function partOf(part: ContentPart, model: string): JsonObject {
 
 const joined = (parts: readonly ContentPart[]): string =>
   parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-
-function resultText({ parts }: ToolResult, model: string): string {
-  const media = parts.find((part) => part.kind !== 'text');
-  return media ? refusePart(media, model, 'text in tool results') : joined(parts);
-}
 
 /** The thinking of a message, under either of its two names in OpenAI's format. */
 const thoughtOf = (message: Documented<ChatMessage>): string =>

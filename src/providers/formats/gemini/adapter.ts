@@ -49,6 +49,7 @@ export const geminiChat: Adapter = {
   stream,
   collect: (call) => new ChatCollector(call, collected),
   readsMessagesOptions: ['topK', 'budget'],
+  readsResultErrors: () => true,
   needsBytes: ({ url, name }, { upstreamModel }) =>
     addressPart(url, name, geminiModel(upstreamModel)) === undefined,
   unsigned: ({ body, upstreamModel }: VendorCall<ChatRequest>) =>

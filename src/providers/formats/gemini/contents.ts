@@ -80,11 +80,9 @@ function signatureOf(call: Documented<ChatToolCall> | undefined): string | undef
 }
 
 function userParts({ results, parts }: ConversationTurn, model: GeminiModel): string[] {
-  const told = results.map((result) => resultParts(result, model));
-  // All results of a step stand together; their media stand after them.
+  // All results of a step stand together.
   return [
-    ...told.map(([result]) => result),
-    ...told.flatMap(([, ...media]) => media),
+    ...results.map((result) => resultPart(result, model)),
     ...parts.map((part) => geminiPart(part, model)),
   ];
 }
@@ -127,23 +125,21 @@ function callPart(
 
 const idMember = (id: string): string => (id === '' ? '' : `"id":${JSON.stringify(id)},`);
 
-/** The result, and after it the media that this model does not take inside a result. */
-function resultParts(
-  { id, name, parts, isError, param }: ToolResult,
-  model: GeminiModel,
-): [string, ...string[]] {
+/** The result, with the media in it that a model of the third generation takes there. */
+function resultPart({ id, name, parts, isError, param }: ToolResult, model: GeminiModel): string {
   if (name === undefined)
     refuse('invalid_value', {
       param: `${param}.tool_call_id`,
       why: `no message before it calls a tool with the id '${id}'.`,
     });
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-  const response = objectText(text) ?? JSON.stringify(isError ? { error: text } : { output: text });
+  const object = objectText(text);
+  const response = isError
+    ? `{"error":${object ?? JSON.stringify(text)}}`
+    : (object ?? JSON.stringify({ output: text }));
   const media = parts.filter((part) => part.kind !== 'text').map((part) => geminiPart(part, model));
-  const inside = media.length > 0 && isThird(model);
-  const more = inside ? `,"parts":[${media.join(',')}]` : '';
-  const result = `{"functionResponse":{${idMember(id)}"name":${JSON.stringify(name)},"response":${response}${more}}}`;
-  return [result, ...(inside ? [] : media)];
+  const more = media.length > 0 ? `,"parts":[${media.join(',')}]` : '';
+  return `{"functionResponse":{${idMember(id)}"name":${JSON.stringify(name)},"response":${response}${more}}}`;
 }
 
 /** The text itself if it is a JSON object; else undefined. */

@@ -209,7 +209,7 @@ test('media in a result lie in it for models that take them there, and after it 
   });
   expect(last('gemini-2.5-flash')).toEqual({
     role: 'user',
-    parts: [{ functionResponse: response }, bytes],
+    parts: [{ functionResponse: response }, { text: 'Result of the call a:' }, bytes],
   });
 });
 

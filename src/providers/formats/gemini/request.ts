@@ -11,6 +11,7 @@ import {
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { readConversation, type TextPart } from '../../conversation/conversation.ts';
+import { mediaAfterResults } from '../../conversation/tool-results.ts';
 import { droppedReasoning } from '../../conversation/reasoning-request.ts';
 import { stopWords } from '../../conversation/stop-text.ts';
 import { withCallSignatures } from '../../conversation/tool-calls.ts';
@@ -76,7 +77,7 @@ export function geminiRequest(call: VendorCall<GeminiChatRequest>): VendorReques
   const model = geminiModel(call.upstreamModel);
   const messages = withCallSignatures(body.messages, call.signatures);
   const dropped = droppedOf(call, messages, model);
-  const told = readConversation(messages);
+  const told = readConversation(isThird(model) ? messages : mediaAfterResults(messages));
   const system = [
     ...told.system,
     ...geminiFormatInstruction(body, model),

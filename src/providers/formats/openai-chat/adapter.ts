@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import {
+  type Documented,
   type JsonChange,
+  editJsonBytes,
   editJsonPieces,
   jsonText,
   nameJson,
@@ -8,13 +10,18 @@ import {
   replaceMember,
   isObject,
   listOf,
+  objectOf,
+  parse,
+  type RequestBodyBytes,
   textOf,
   bodyOfPieces,
 } from '../../../base/json.ts';
 import type { Adapter, VendorCall, VendorRequest } from '../../adapter.ts';
 import { refuseServiceTier, serviceTierChanges } from '../../billable-features.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';
+import { mediaAfterResults } from '../../conversation/tool-results.ts';
 import { stopsToWatch, fitChat } from '../../support/fit.ts';
+import { hasMediaInResults } from '../../support/messages.ts';
 import { supportTable, type ModelRules } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
 import { faultOf } from '../fault.ts';
@@ -65,12 +72,7 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
   if (rules.members.top.has('service_tier')) refuseServiceTier(call);
   else changes.push(...serviceTierChanges(call, quirks.standardTier));
   if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
-  const was = changes.length === 0 ? textOf(call.body['model']) : undefined;
-  const { body, rest } =
-    (was === undefined ? undefined : replaceMember(call, 'model', was, model)) ??
-    bodyOfPieces(
-      editJsonPieces(call.bytes, [{ path: ['model'], json: model }, ...changes], call.skeleton),
-    );
+  const { body, rest } = bodyOf(call, model, changes, quirks);
   return {
     path: '/chat/completions',
     headers,
@@ -79,6 +81,31 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
     ...(dropped.length === 0 ? {} : { dropped }),
     ...(unsupported === undefined ? {} : { unsupported }),
   };
+}
+
+/** The client's bytes with the changes, and with media where this vendor reads them. */
+function bodyOf(
+  call: VendorCall,
+  model: string,
+  changes: readonly JsonChange[],
+  { mediaInResults }: ChatQuirks,
+): RequestBodyBytes {
+  const moves =
+    hasMediaInResults(call.body['messages']) && mediaInResults?.test(call.upstreamModel) !== true;
+  const was = changes.length === 0 && !moves ? textOf(call.body['model']) : undefined;
+  const replaced = was === undefined ? undefined : replaceMember(call, 'model', was, model);
+  if (replaced !== undefined) return replaced;
+  const all = [{ path: ['model'], json: model }, ...changes];
+  return moves
+    ? { body: withMediaMoved(editJsonBytes(call.bytes, all, call.skeleton)) }
+    : bodyOfPieces(editJsonPieces(call.bytes, all, call.skeleton));
+}
+
+/** After everything else: until then, the paths of parts are those of the client's request. */
+function withMediaMoved(bytes: Buffer): Buffer {
+  const body: Documented<ChatRequest> = objectOf(parse(bytes.toString('utf8'))) ?? {};
+  const json = jsonText(mediaAfterResults(body.messages));
+  return editJsonBytes(bytes, [{ path: ['messages'], json }]);
 }
 
 /** Requests the usage of streams. A client that did not request it does not see it. */

@@ -46,5 +46,11 @@ export interface ChatQuirks {
    * get it: the gateway tells the cost by itself.
    */
   readonly takesCostWish?: boolean;
+  /**
+   * The upstream ids whose tool messages may hold media. For the others the media stand in a user's
+   * message after them: "For tool messages, only type `text` is supported" (openai-openapi.yaml,
+   * 2026-08; CommandCodeAI/command-code#795: 400).
+   */
+  readonly mediaInResults?: RegExp;
   readonly faults?: readonly FaultRule[];
 }
