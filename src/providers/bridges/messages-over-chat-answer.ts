@@ -13,19 +13,14 @@ import {
 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorAnswer, VendorCall, StreamMeter, StreamTranslator } from '../adapter.ts';
-import {
-  characters,
-  messageCitation,
-  messageCitations,
-  sourcesBeside,
-} from '../conversation/citations.ts';
+import { messageCitation, messageCitations, sourcesBeside } from '../conversation/citations.ts';
 import { messageUsage } from '../conversation/client-usage.ts';
 import { clientToolName } from '../conversation/tool-names.ts';
 import { messageDelta } from '../formats/anthropic-messages/native-stream.ts';
 import {
   type PositionedThinking,
   positionedThinking,
-  cutText,
+  inOrder,
   isClaudes,
 } from '../formats/anthropic-messages/reasoning.ts';
 import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
@@ -66,11 +61,9 @@ export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject 
   const stopReason = !message.refusal
     ? stopReasonOf(choice.finish_reason, calls.length)
     : 'refusal';
+  const uses = calls.map((one) => toolUse(one, call));
   return Object.assign(messageHead(call), {
-    content: [
-      ...textBlocksFrom(message, text, citationsOf(body, message)),
-      ...calls.map((one) => toolUse(one, call)),
-    ],
+    content: blocksFrom(message, text, uses, citationsOf(body, message)),
     stop_reason: stopReason,
     stop_sequence: null,
     stop_details: null,
@@ -89,30 +82,22 @@ function citationsOf(
   return citations.length ? { citations } : {};
 }
 
-/**
- * Blocks of text and thinking, in their original order. The citations are in the last text block.
- */
-function textBlocksFrom(
+/** The blocks in their original order. The citations are in the last text block. */
+function blocksFrom(
   message: Documented<ChatMessage>,
   text: string,
+  uses: readonly JsonObject[],
   cited: JsonObject,
 ): JsonObject[] {
-  const thoughts = thinkingFrom(message);
-  const texts = cutText(
-    text,
-    thoughts.map(({ at }) => at),
-  );
-  const blocks: JsonObject[] = [];
-  let before = 0;
-  texts.forEach((piece, i) => {
-    for (const { at, block } of thoughts)
-      if (at <= before && !blocks.includes(block)) blocks.push(block);
-    if (piece !== '')
-      blocks.push({ type: 'text', text: piece, ...(i === texts.length - 1 ? cited : {}) });
-    before += characters(piece);
+  const said = text === '' ? [] : [{ kind: 'text', text }];
+  const { steps, left } = inOrder(thinkingFrom(message), said, uses);
+  const last = steps.findLast(({ kind }) => kind === 'part');
+  const blocks = steps.map((step): JsonObject => {
+    if (step.kind === 'thinking') return step.thought.block;
+    if (step.kind === 'call') return step.call;
+    return { type: 'text', text: step.part.text, ...(step === last ? cited : {}) };
   });
-  for (const { block } of thoughts) if (!blocks.includes(block)) blocks.push(block);
-  return blocks;
+  return [...blocks, ...left];
 }
 
 /** Thinking with its signatures; without any, the plain reasoning text. */
@@ -122,7 +107,7 @@ function thinkingFrom(message: Documented<ChatMessage>): PositionedThinking[] {
   const thinking = textOf(message.reasoning_content) ?? '';
   return thinking === ''
     ? blocks
-    : [{ at: 0, block: { type: 'thinking', thinking, signature: '' } }, ...blocks];
+    : [{ at: 0, calls: 0, block: { type: 'thinking', thinking, signature: '' } }, ...blocks];
 }
 
 function toolUse(call: Documented<ChatToolCall>, asked: VendorCall): JsonObject {

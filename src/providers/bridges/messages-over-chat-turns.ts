@@ -36,7 +36,7 @@ export function chatMessages(
   listOf(body.messages).forEach((message, i) => {
     if (!isObject(message)) return;
     const place: BlockPosition = { param: `messages[${i}].content`, model, marks, errors };
-    if (message.role === 'assistant') messages.push(...assistant(message.content, place));
+    if (message.role === 'assistant') messages.push(assistant(message.content, place));
     else if (message.role === 'system')
       messages.push({ role: 'system', content: instructions(message.content, marks) });
     else messages.push(...user(message.content, place));
@@ -242,26 +242,6 @@ export function droppedBlocks(messages: Documented<CreateMessageParams>['message
   return [...paths];
 }
 
-/**
- * The assistant's messages of one turn. Signed thinking that follows tool calls must stay behind
- * them: it begins a message of its own.
- */
-function assistant(
-  content: Documented<InputMessage>['content'],
-  place: BlockPosition,
-): JsonObject[] {
-  if (typeof content === 'string') return [{ role: 'assistant', content }];
-  const drafts: Draft[] = [];
-  listOf(content).forEach((block, i) => {
-    if (!isObject(block)) return;
-    let draft = drafts.at(-1);
-    if (draft === undefined || (draft.calls.length > 0 && isSigned(block)))
-      drafts.push((draft = emptyDraft()));
-    addBlock(draft, block, itemPosition(place, i));
-  });
-  return (drafts.length > 0 ? drafts : [emptyDraft()]).map(assistantMessage);
-}
-
 /** A message of the assistant while blocks are added to it. */
 interface Draft {
   readonly texts: JsonObject[];
@@ -272,37 +252,13 @@ interface Draft {
   readonly calls: JsonObject[];
 }
 
-const emptyDraft = (): Draft => ({ texts: [], length: 0, reasoning: '', details: [], calls: [] });
-
-const isSigned = (block: Documented<InputContentBlock>): boolean =>
-  block.type === 'redacted_thinking' ||
-  (block.type === 'thinking' && Boolean(textOf(block.signature)));
-
-function addBlock(draft: Draft, block: Documented<InputContentBlock>, place: BlockPosition): void {
-  const { type } = block;
-  if (type === 'text') {
-    const text = textOf(block.text) ?? '';
-    draft.texts.push(textPart(text, cacheMarkOf(block, place.marks)));
-    draft.length += characters(text);
-  } else if (type === 'tool_use')
-    draft.calls.push({ ...toolCall(block), ...cacheMarkOf(block, place.marks) });
-  else if (type === 'redacted_thinking')
-    draft.details.push({
-      ...redactedDetail(draft.details.length, stringOf(block.data), draft.length),
-    });
-  else if (type === 'thinking') {
-    const thought = textOf(block.thinking) ?? '';
-    draft.reasoning += thought;
-    const signature = textOf(block.signature);
-    if (signature)
-      draft.details.push({
-        ...signedDetail(draft.details.length, thought, signature, draft.length),
-      });
-  } else if (type === 'image' || type === 'document')
-    unsupported(`the assistant's ${type} as`, place);
-}
-
-function assistantMessage({ texts, reasoning, details, calls }: Draft): JsonObject {
+function assistant(content: Documented<InputMessage>['content'], place: BlockPosition): JsonObject {
+  if (typeof content === 'string') return { role: 'assistant', content };
+  const draft: Draft = { texts: [], length: 0, reasoning: '', details: [], calls: [] };
+  listOf(content).forEach((block, i) => {
+    if (isObject(block)) addBlock(draft, block, itemPosition(place, i));
+  });
+  const { texts, reasoning, details, calls } = draft;
   const text = joined(texts, '');
   return {
     role: 'assistant',
@@ -311,6 +267,31 @@ function assistantMessage({ texts, reasoning, details, calls }: Draft): JsonObje
     ...(details.length ? { reasoning_details: details } : {}),
     ...(calls.length ? { tool_calls: calls } : {}),
   };
+}
+
+function addBlock(draft: Draft, block: Documented<InputContentBlock>, place: BlockPosition): void {
+  const { type } = block;
+  const { details, calls, length } = draft;
+  if (type === 'text') {
+    const text = textOf(block.text) ?? '';
+    draft.texts.push(textPart(text, cacheMarkOf(block, place.marks)));
+    draft.length += characters(text);
+  } else if (type === 'tool_use')
+    calls.push({ ...toolCall(block), ...cacheMarkOf(block, place.marks) });
+  else if (type === 'redacted_thinking')
+    details.push({
+      ...redactedDetail(details.length, stringOf(block.data), length, calls.length),
+    });
+  else if (type === 'thinking') {
+    const thought = textOf(block.thinking) ?? '';
+    draft.reasoning += thought;
+    const signature = textOf(block.signature);
+    if (signature)
+      details.push({
+        ...signedDetail(details.length, thought, signature, length, calls.length),
+      });
+  } else if (type === 'image' || type === 'document')
+    unsupported(`the assistant's ${type} as`, place);
 }
 
 function toolCall(block: Documented<InputContentBlock>): JsonObject {

@@ -6,7 +6,6 @@ import {
   sourcesBeside,
 } from '../conversation/citations.ts';
 import {
-  countOf,
   type Documented,
   type JsonObject,
   listOf,
@@ -15,11 +14,12 @@ import {
   parse,
   textOf,
 } from '../../base/json.ts';
-import { cutText } from '../formats/anthropic-messages/reasoning.ts';
+import { inOrder, placeOf, type TurnPlace } from '../formats/anthropic-messages/reasoning.ts';
 import type {
   ChatChoice,
   ChatCompletion,
   ChatMessage,
+  ChatToolCall,
   CompletionUsage,
 } from '../formats/openai-chat/types.ts';
 import type { CreateResponse } from '../formats/openai-responses/types.ts';
@@ -95,33 +95,36 @@ function within(
   }));
 }
 
-interface Thought {
-  /** The number of characters of text before it. */
-  readonly at: number;
+interface Thought extends TurnPlace {
   readonly reasoning: string;
   readonly details: readonly unknown[];
 }
 
 /**
- * The model's reasoning by its place in the text. Only the details of models that sign their
+ * The model's reasoning by its place in the turn. Only the details of models that sign their
  * reasoning have places.
  */
 function thoughtsOf(message: Documented<ChatMessage>): Thought[] {
   const reasoning = textOf(message.reasoning_content) ?? '';
   const details = listOf(message.reasoning_details);
-  const places = [...new Set(details.map((one) => countOf(objectOf(one)?.at) ?? 0))].sort(
-    (a, b) => a - b,
-  );
-  if (places.length < 2 && (places[0] ?? 0) === 0)
-    return reasoning === '' && details.length === 0 ? [] : [{ at: 0, reasoning, details }];
-  return places.map((at) => {
-    const here = details.filter((one) => (countOf(objectOf(one)?.at) ?? 0) === at);
-    return {
-      at,
-      reasoning: here.map((one) => textOf(objectOf(one)?.text) ?? '').join(''),
-      details: here,
-    };
-  });
+  const placed: (TurnPlace & { readonly details: unknown[] })[] = [];
+  for (const detail of details) {
+    const { at, calls } = placeOf(objectOf(detail));
+    const last = placed.at(-1);
+    if (last?.at === at && last.calls === calls) last.details.push(detail);
+    else placed.push({ at, calls, details: [detail] });
+  }
+  const [first = { at: 0, calls: 0 }] = placed;
+  if (placed.length < 2 && first.at + first.calls === 0)
+    return reasoning === '' && details.length === 0
+      ? []
+      : [{ at: 0, calls: 0, reasoning, details }];
+  return placed.map(({ at, calls, details: here }) => ({
+    at,
+    calls,
+    reasoning: here.map((one) => textOf(objectOf(one)?.text) ?? '').join(''),
+    details: here,
+  }));
 }
 
 function responsesUsageOf(usage: Documented<CompletionUsage> | undefined): JsonObject | undefined {
@@ -151,28 +154,7 @@ function outputOf(
   const content = textOf(message.content) ?? '';
   const refusal = textOf(message.refusal) ?? '';
   const calls = objectsOf(message.tool_calls);
-  const logprobs = listOf(objectOf(choice.logprobs)?.content);
-  const annotations = annotationsOf(body, message, content);
-  const thoughts = thoughtsOf(message);
-  const cuts = thoughts.map(({ at }) => at);
-  let from = 0;
-  cutText(content, cuts).forEach((text, i, all) => {
-    const last = i === all.length - 1;
-    for (const { reasoning, details } of thoughts.filter(({ at }) =>
-      last ? at >= from : at === from,
-    ))
-      output.push(reasoningItem(ids.next('rs'), reasoning, details));
-    const to = from + characters(text);
-    const parts = [
-      ...(text || (last && !refusal && !calls.length)
-        ? [textPart(text, last ? logprobs : [], within(annotations, from, to, last))]
-        : []),
-      ...(refusal && last ? [refusalPart(refusal)] : []),
-    ];
-    if (parts.length) output.push(messageItem(ids.next('msg'), parts, status));
-    from = to;
-  });
-  for (const one of calls) {
+  const calledItem = (one: Documented<ChatToolCall>): JsonObject => {
     const fn = objectOf(one.function) ?? {};
     const { custom, ...tool } = clientToolOf(textOf(fn.name) ?? '', tools);
     const called = {
@@ -181,7 +163,31 @@ function outputOf(
       arguments: textOf(fn.arguments) ?? '',
       extra: one.extra_content,
     };
-    output.push(callItem(ids.next(custom ? 'ctc' : 'fc'), called, status, custom));
+    return callItem(ids.next(custom ? 'ctc' : 'fc'), called, status, custom);
+  };
+  const logprobs = listOf(objectOf(choice.logprobs)?.content);
+  const annotations = annotationsOf(body, message, content);
+  const speaks = content !== '' || refusal !== '' || calls.length === 0;
+  const said = speaks ? [{ kind: 'text', text: content }] : [];
+  const { steps, left } = inOrder(thoughtsOf(message), said, calls);
+  const last = steps.findLast(({ kind }) => kind === 'part');
+  let from = 0;
+  for (const step of [...steps, ...left.map((call) => ({ kind: 'call', call }) as const)]) {
+    if (step.kind === 'thinking')
+      output.push(reasoningItem(ids.next('rs'), step.thought.reasoning, step.thought.details));
+    else if (step.kind === 'call') output.push(calledItem(step.call));
+    else {
+      const { text } = step.part;
+      const isLast = step === last;
+      const to = from + characters(text);
+      const cited = within(annotations, from, to, isLast);
+      const parts = [
+        ...(text !== '' || refusal === '' ? [textPart(text, isLast ? logprobs : [], cited)] : []),
+        ...(refusal !== '' && isLast ? [refusalPart(refusal)] : []),
+      ];
+      output.push(messageItem(ids.next('msg'), parts, status));
+      from = to;
+    }
   }
   return output;
 }

@@ -17,6 +17,8 @@ import type {
   ResponsePart,
   ResponseTextFormat,
 } from '../formats/openai-responses/types.ts';
+import { movedDetail } from '../formats/anthropic-messages/reasoning.ts';
+import { characters } from '../conversation/citations.ts';
 import { refuseParam } from '../support/rules.ts';
 import { withDropped, droppedMembers, responsesToChat } from '../support/unsupported.ts';
 import { bridgeOver, type PathNames } from './bridge.ts';
@@ -162,17 +164,10 @@ function addItem(
   }
 }
 
-/**
- * The assistant's message to which items are added. Reasoning after a text or a call begins a new
- * one.
- */
-function assistant(messages: Draft[], thinks = false): Draft {
+/** The assistant's message to which items are added. */
+function assistant(messages: Draft[]): Draft {
   const last = messages.at(-1);
-  if (
-    last?.role === 'assistant' &&
-    !(thinks && (last['tool_calls'] !== undefined || last['content'] != null))
-  )
-    return last;
+  if (last?.role === 'assistant') return last;
   const made: Draft = { role: 'assistant', content: null };
   messages.push(made);
   return made;
@@ -218,15 +213,17 @@ function addCall(into: Draft, item: Documented<ResponseItem>, args: string): voi
 function addReasoning(messages: Draft[], item: Documented<ResponseItem>): void {
   const parts = [...objectsOf(item.content), ...objectsOf(item.summary)];
   const text = parts.map((part) => textOf(part.text) ?? '').join('\n\n');
-  // The place of the item replaces `at`.
-  const details = openReasoning(textOf(item.encrypted_content)).map(
-    ({ at: _, ...detail }): JsonObject => detail,
-  );
+  const details = openReasoning(textOf(item.encrypted_content));
   if (text === '' && details.length === 0) return;
-  const into = assistant(messages, true);
+  const into = assistant(messages);
   if (text) into['reasoning_content'] = (textOf(into['reasoning_content']) ?? '') + text;
-  if (details.length)
-    into['reasoning_details'] = [...listOf(into['reasoning_details']), ...details];
+  if (details.length === 0) return;
+  const at = characters(textOf(into['content']) ?? '');
+  const calls = listOf(into['tool_calls']).length;
+  into['reasoning_details'] = [
+    ...listOf(into['reasoning_details']),
+    ...details.map((detail) => movedDetail(detail, at, calls)),
+  ];
 }
 
 function chatPart(value: Unchecked<ResponsePart>, param: string): JsonObject {

@@ -26,39 +26,60 @@ export interface ReasoningDetail {
   readonly data?: string;
   readonly format: typeof format;
   readonly index: number;
-  /** The number of characters of text before it; absent at the start. */
+  /** The numbers of characters of text and of calls before it; each is absent where it is 0. */
   readonly at?: number;
+  readonly calls?: number;
 }
 
-const placed = (at: number): { at?: number } => (at === 0 ? {} : { at });
+const placed = (at: number, calls: number): Pick<ReasoningDetail, 'at' | 'calls'> => ({
+  ...(at === 0 ? {} : { at }),
+  ...(calls === 0 ? {} : { calls }),
+});
 export const signedDetail = (
   index: number,
   text: string,
   signature: string,
-  at = 0,
+  at: number,
+  calls: number,
 ): ReasoningDetail => ({
   type: 'reasoning.text',
   text,
   signature,
   format,
   index,
-  ...placed(at),
+  ...placed(at, calls),
 });
-export const redactedDetail = (index: number, data: string, at = 0): ReasoningDetail => ({
+export const redactedDetail = (
+  index: number,
+  data: string,
+  at: number,
+  calls: number,
+): ReasoningDetail => ({
   type: 'reasoning.encrypted',
   data,
   format,
   index,
-  ...placed(at),
+  ...placed(at, calls),
 });
 
 /** Whether a detail may be Claude's: other models sign and seal their thinking, too. */
 export const isClaudes = (detail: Documented<ChatReasoningDetail>): boolean =>
   detail.format === undefined || detail.format === format;
 
+/** A detail at the place where a client brings it back: other vendors' details have none. */
+export function movedDetail(
+  detail: Documented<ChatReasoningDetail>,
+  at: number,
+  calls: number,
+): JsonObject {
+  if (!isClaudes(detail)) return detail;
+  const { at: _, calls: __, ...rest } = detail;
+  return { ...rest, ...placed(at, calls) };
+}
+
 /** A piece of a signed detail as a member of a delta. */
-export const detailsMember = (inside: string, index: number, at = 0): string =>
-  `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"${format}","index":${index}${at === 0 ? '' : `,"at":${at}`}}]`;
+export const detailsMember = (inside: string, index: number, at: number, calls: number): string =>
+  `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"${format}","index":${index}${at === 0 ? '' : `,"at":${at}`}${calls === 0 ? '' : `,"calls":${calls}`}}]`;
 
 /**
  * The thinking blocks that an assistant's message brings back, unchanged: from `reasoning_details`,
@@ -68,15 +89,26 @@ export const detailsMember = (inside: string, index: number, at = 0): string =>
 export const thinkingBlocks = (message: Documented<ChatMessage>): JsonObject[] =>
   positionedThinking(message).map(({ block }) => block);
 
-/** A thinking block, and how many characters of the message's text stand before it. */
-export interface PositionedThinking {
+/** How many characters of the message's text, and how many of its calls, stand before something. */
+export interface TurnPlace {
   readonly at: number;
+  readonly calls: number;
+}
+
+/** A thinking block at its place. */
+export interface PositionedThinking extends TurnPlace {
   readonly block: JsonObject;
 }
 
+/** A detail without a place (other vendors', and those of older answers) stands at the start. */
+export const placeOf = (detail: Documented<ChatReasoningDetail> | undefined): TurnPlace => ({
+  at: countOf(detail?.at) ?? 0,
+  calls: countOf(detail?.calls) ?? 0,
+});
+
 export function positionedThinking(message: Documented<ChatMessage>): PositionedThinking[] {
   const ready = objectsOf(message.thinking_blocks).filter(isSigned);
-  if (ready.length) return ready.map((block) => ({ at: 0, block: plainBlock(block) }));
+  if (ready.length) return ready.map((block) => ({ at: 0, calls: 0, block: plainBlock(block) }));
   const blocks: PositionedThinking[] = [];
   let text = '';
   let index: unknown;
@@ -85,14 +117,14 @@ export function positionedThinking(message: Documented<ChatMessage>): Positioned
     if (detail.index !== index) text = '';
     index = detail.index;
     const data = textOf(detail.data);
-    const at = countOf(detail.at) ?? 0;
+    const place = placeOf(detail);
     if (detail.type === 'reasoning.encrypted' && data)
-      blocks.push({ at, block: { type: 'redacted_thinking', data } });
+      blocks.push({ ...place, block: { type: 'redacted_thinking', data } });
     if (detail.type !== 'reasoning.text') continue;
     text += textOf(detail.text) ?? '';
     const signature = textOf(detail.signature);
     if (!signature) continue;
-    blocks.push({ at, block: { type: 'thinking', thinking: text, signature } });
+    blocks.push({ ...place, block: { type: 'thinking', thinking: text, signature } });
     text = '';
   }
   return blocks;
@@ -108,41 +140,59 @@ const plainBlock = (block: Documented<ChatThinkingBlock>): JsonObject =>
     ? { type: 'thinking', thinking: textOf(block.thinking) ?? '', signature: block.signature }
     : { type: 'redacted_thinking', data: block.data };
 
-/**
- * A thinking block, a content part or a tool call of an assistant. Steps keep their original order.
- */
-type TurnStep =
-  | { readonly kind: 'thinking'; readonly block: JsonObject }
-  | { readonly kind: 'part'; readonly part: ContentPart }
-  | { readonly kind: 'call'; readonly call: ToolCall };
+/** A piece of a turn: thinking, a part of its content, or a call. */
+type TurnStep<Thought, Part, Call> =
+  | { readonly kind: 'thinking'; readonly thought: Thought }
+  | { readonly kind: 'part'; readonly part: Part }
+  | { readonly kind: 'call'; readonly call: Call };
+
+type ConversationStep = TurnStep<PositionedThinking, ContentPart, ToolCall>;
 
 /**
- * The steps of one turn. Signed thinking keeps its position: within text, and between the calls of
- * a turn made of several messages. Other calls stand last. `thinks`: the model gets its thinking
- * back.
+ * The steps of one turn. Signed thinking keeps its position: within text, and between calls. Other
+ * calls stand last: of a message, where thinking of a later message follows, else of the turn.
+ * `thinks`: the model gets its thinking back.
  */
-export function turnSteps(spans: readonly MessageSpan[], thinks: boolean): TurnStep[] {
-  const steps: TurnStep[] = [];
-  let waiting: TurnStep[] = [];
+export function turnSteps(spans: readonly MessageSpan[], thinks: boolean): ConversationStep[] {
+  const steps: ConversationStep[] = [];
+  const waiting: ToolCall[] = [];
+  const call = (): void => {
+    for (const one of waiting.splice(0)) steps.push({ kind: 'call', call: one });
+  };
   for (const { message, parts, calls } of spans) {
     const thoughts = thinks ? positionedThinking(message) : [];
-    if (thoughts.length > 0) steps.push(...waiting.splice(0));
-    steps.push(...interleaved(parts, thoughts));
-    waiting = [...waiting, ...calls.map((call): TurnStep => ({ kind: 'call', call }))];
+    if (thoughts.length > 0) call();
+    const { steps: own, left } = inOrder(thoughts, parts, calls);
+    steps.push(...own);
+    waiting.push(...left);
   }
-  return [...steps, ...waiting];
+  call();
+  return steps;
 }
 
-function interleaved(
-  parts: readonly ContentPart[],
-  thoughts: readonly PositionedThinking[],
-): TurnStep[] {
-  const steps: TurnStep[] = [];
+/**
+ * The pieces of a message in the order in which the model gave them: Claude refuses thinking that
+ * stands elsewhere when it comes back ("blocks in the latest assistant message cannot be modified",
+ * UKGovernmentBEIS/inspect_ai#4922, 2026-08). `left`: the calls after the last thinking.
+ */
+export function inOrder<
+  Thought extends TurnPlace,
+  Part extends { readonly kind: string; readonly text?: string },
+  Call,
+>(
+  thoughts: readonly Thought[],
+  parts: readonly Part[],
+  calls: readonly Call[],
+): { readonly steps: TurnStep<Thought, Part, Call>[]; readonly left: readonly Call[] } {
+  const steps: TurnStep<Thought, Part, Call>[] = [];
   const left = [...thoughts];
   let before = 0;
+  let called = 0;
   const think = (until: number): void => {
     for (let next = left[0]; next !== undefined && next.at <= until; next = left[0]) {
-      steps.push({ kind: 'thinking', block: next.block });
+      for (const call of calls.slice(called, next.calls)) steps.push({ kind: 'call', call });
+      called = Math.max(called, next.calls);
+      steps.push({ kind: 'thinking', thought: next });
       left.shift();
     }
   };
@@ -153,7 +203,7 @@ function interleaved(
       continue;
     }
     for (const text of cutText(
-      part.text,
+      part.text ?? '',
       left.map(({ at }) => at - before),
     )) {
       think(before);
@@ -162,7 +212,7 @@ function interleaved(
     }
   }
   think(Number.POSITIVE_INFINITY);
-  return steps;
+  return { steps, left: calls.slice(called) };
 }
 
 /** Cuts the text at the positions of the thinking within it. */

@@ -334,7 +334,7 @@ function assistantBlocks(
 ): Block[] {
   const text = asText(writing);
   const blocks = turnSteps(spans, writing.thinks).flatMap((step): Block[] => {
-    if (step.kind === 'thinking') return [step.block];
+    if (step.kind === 'thinking') return [step.thought.block];
     return step.kind === 'call'
       ? [callBlock(step.call, ids)]
       : partBlocks([text(step.part)], writing);

@@ -114,6 +114,7 @@ function collect(collected: Collected, block: Documented<ContentBlock>, hidden: 
         text,
         textOf(block.signature) ?? '',
         characters(collected.content),
+        collected.calls.length,
       ),
     );
   } else if (block.type === 'redacted_thinking')
@@ -122,6 +123,7 @@ function collect(collected: Collected, block: Documented<ContentBlock>, hidden: 
         collected.details.length,
         textOf(block.data) ?? '',
         characters(collected.content),
+        collected.calls.length,
       ),
     );
   else if (block.type === 'tool_use') {

@@ -13,7 +13,7 @@ import {
 import type { StreamMeter } from '../../adapter.ts';
 import { explanationOf, messagesFinish } from './response.ts';
 import { messagesFaultWithin } from './fault.ts';
-import { detailsMember, type ReasoningDetail, redactedDetail } from './reasoning.ts';
+import { detailsMember, redactedDetail } from './reasoning.ts';
 import { hiddenTool } from './tools.ts';
 import type { ContentBlock, ContentBlockDelta, MessageStreamEvent } from './types.ts';
 import {
@@ -29,10 +29,21 @@ import { protocolFault } from '../fault.ts';
 /** Where the deltas of a content block go. */
 type Block =
   | { readonly kind: 'text'; readonly from: number; readonly citations: unknown[] }
-  | { readonly kind: 'thinking'; readonly detail: number; readonly at: number }
+  | {
+      readonly kind: 'thinking';
+      readonly detail: number;
+      readonly at: number;
+      readonly calls: number;
+    }
   | { readonly kind: 'call'; readonly call: number; readonly input: unknown; told: boolean }
   | { readonly kind: 'json'; readonly input: unknown; told: boolean }
   | { readonly kind: 'ours not' };
+
+/** A piece of a thinking block as a member of a delta. */
+const detailOf = (
+  { detail, at, calls }: Extract<Block, { readonly kind: 'thinking' }>,
+  inside: string,
+): string => detailsMember(inside, detail, at, calls);
 
 const deltaHead = '{"type":"content_block_delta","index":';
 
@@ -109,7 +120,7 @@ export class MessagesReader implements EventReader {
         this.#length += charactersInJson(json);
         return chunks.contentJson(json);
       case 'thinking':
-        return chunks.reasoningJson(json, detailsMember(`"text":${json}`, block.detail, block.at));
+        return chunks.reasoningJson(json, detailOf(block, `"text":${json}`));
       case 'call':
         block.told = true;
         return chunks.argumentsJson(block.call, json);
@@ -162,11 +173,15 @@ export class MessagesReader implements EventReader {
         citations: [...listOf(block.citations)],
       };
     else if (type === 'thinking')
-      this.#blocks[index] = { kind: 'thinking', detail: this.#details++, at: this.#length };
+      this.#blocks[index] = {
+        kind: 'thinking',
+        detail: this.#details++,
+        at: this.#length,
+        calls: this.#chunks.calls,
+      };
     else this.#blocks[index] = { kind: 'ours not' };
     const begun = this.#blocks[index];
-    if (type === 'redacted_thinking')
-      return this.#detail(redactedDetail(this.#details++, textOf(block.data) ?? '', this.#length));
+    if (type === 'redacted_thinking') return this.#redacted(textOf(block.data) ?? '');
     const text = type === 'thinking' ? block.thinking : block.text;
     return begun ? this.#said(begun, jsonText(textOf(text) ?? '')) : '';
   }
@@ -186,9 +201,7 @@ export class MessagesReader implements EventReader {
     if (!block) return '';
     if (delta.type === 'signature_delta' && block.kind === 'thinking') {
       const signature = textOf(delta.signature) ?? '';
-      return this.#chunks.delta(
-        detailsMember(`"signature":${jsonText(signature)}`, block.detail, block.at),
-      );
+      return this.#chunks.delta(detailOf(block, `"signature":${jsonText(signature)}`));
     }
     if (block.kind === 'text' && delta.citation !== undefined) block.citations.push(delta.citation);
     const word = wordOf[block.kind];
@@ -211,7 +224,8 @@ export class MessagesReader implements EventReader {
     return this.#said(block, jsonText(JSON.stringify(block.input ?? {})));
   }
 
-  #detail(detail: ReasoningDetail): string {
+  #redacted(data: string): string {
+    const detail = redactedDetail(this.#details++, data, this.#length, this.#chunks.calls);
     return this.#chunks.delta(`"reasoning_details":[${jsonText(detail)}]`);
   }
 

@@ -86,7 +86,7 @@ export class TurnsWriter {
   #assistant({ calls, spans }: ConversationTurn, last: boolean): JsonObject[] {
     const thinks = this.#model.claude && this.#model.traits.thinking !== 'none';
     const blocks = turnSteps(spans, thinks).flatMap((step): JsonObject[] => {
-      if (step.kind === 'thinking') return [reasoningBlock(step.block)];
+      if (step.kind === 'thinking') return [reasoningBlock(step.thought.block)];
       if (step.kind === 'part') return this.#parts([step.part]);
       const { id, name, input } = step.call;
       return this.#marked({ toolUse: { toolUseId: this.#ids.begin(id), name, input } }, step.call);

@@ -159,15 +159,12 @@ function readReasoning(
   const text = textOf(thought?.text) ?? '';
   const signature = textOf(thought?.signature);
   const data = textOf(block?.redactedContent);
+  const { details, calls, content } = contents;
   contents.reasoning += text;
   if (signature)
-    contents.details.push(
-      signedDetail(contents.details.length, text, signature, characters(contents.content)),
-    );
+    details.push(signedDetail(details.length, text, signature, characters(content), calls.length));
   if (data)
-    contents.details.push(
-      redactedDetail(contents.details.length, redacted(data), characters(contents.content)),
-    );
+    details.push(redactedDetail(details.length, redacted(data), characters(content), calls.length));
 }
 
 /**

@@ -171,16 +171,14 @@ export class ConverseReader implements EventReader {
     this.#thinking = index;
     const chunks = this.#chunks;
     const detail = (member: string): string =>
-      this.#signs ? detailsMember(member, this.#details, this.#length) : '';
+      this.#signs ? detailsMember(member, this.#details, this.#length, chunks.calls) : '';
     let out = '';
     if (text !== undefined) out += chunks.reasoningJson(text, detail(`"text":${text}`));
     if (signature !== undefined && signature !== '""' && this.#signs)
       out += chunks.delta(detail(`"signature":${signature}`));
-    if (data)
-      out += chunks.delta(
-        `"reasoning_details":[${jsonText(redactedDetail(this.#details, redacted(data), this.#length))}]`,
-      );
-    return out;
+    if (!data) return out;
+    const sealed = redactedDetail(this.#details, redacted(data), this.#length, chunks.calls);
+    return out + chunks.delta(`"reasoning_details":[${jsonText(sealed)}]`);
   }
 
   /** Ends a block. A call without arguments gets `{}`. */

@@ -315,8 +315,9 @@ export interface ChatReasoningDetail {
   readonly summary?: string;
   readonly signature?: string | null;
   readonly data?: string;
-  /** Tollgate's: the number of characters of text before it. */
+  /** Tollgate's: the numbers of characters of text and of calls before it. */
   readonly at?: number;
+  readonly calls?: number;
 }
 
 /** Anthropic's thinking in LiteLLM's answers. */
