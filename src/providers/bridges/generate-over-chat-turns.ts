@@ -28,12 +28,33 @@ export function turnsAsChat(
   const system = instructions(objectOf(systemInstruction), model);
   if (system !== '') messages.push({ role: 'system', content: system });
   const turns = new Turns(messages, model);
-  contentsOf(contents).forEach((content, i) => {
-    const param = Array.isArray(contents) ? `contents[${i}]` : 'contents';
-    if (content.role === 'model') turns.model(content, `${param}.parts`, i);
-    else turns.user(content, `${param}.parts`);
+  let said: SaidPart[] = [];
+  contentsOf(contents).forEach((content, i, all) => {
+    const param = Array.isArray(contents) ? `contents[${i}].parts` : 'contents.parts';
+    if (content.role !== 'model') return turns.user(content, param);
+    said.push(
+      ...partsOf(content).map((part, j) => ({
+        part,
+        param: `${param}[${j}]`,
+        callId: `call_${i}_${j}`,
+      })),
+    );
+    if (all[i + 1]?.role === 'model') return;
+    turns.model(said);
+    said = [];
   });
   return messages;
+}
+
+/**
+ * A part of a model's turn. A turn may be several contents: Google's SDK keeps each chunk of a
+ * stream as one (`processStreamResponse` of @google/genai 2.32.0, 2026-11).
+ */
+interface SaidPart {
+  readonly part: Documented<RequestPart>;
+  readonly param: string;
+  /** For a call without an id. */
+  readonly callId: string;
 }
 
 /** The turns of a conversation: one may stand without a list. */
@@ -94,17 +115,17 @@ class Turns {
     this.#model = model;
   }
 
-  model(content: Documented<RequestContent>, param: string, turn: number): void {
+  model(said: readonly SaidPart[]): void {
     let text = '';
     let reasoning = '';
     const details: unknown[] = [];
     const calls: JsonObject[] = [];
     const open = new OpenCalls();
-    partsOf(content).forEach((part, i) => {
+    for (const { part, param, callId } of said) {
       details.push(...listOf(openSignature(part.thoughtSignature)));
       const call = objectOf(part.functionCall);
       if (call !== undefined) {
-        const id = textOf(call.id) || `call_${turn}_${i}`;
+        const id = textOf(call.id) || callId;
         const name = textOf(call.name) ?? '';
         open.add(id, name);
         const args = JSON.stringify(call.args ?? {});
@@ -114,8 +135,8 @@ class Turns {
           function: { name: chatToolName(name), arguments: args },
         });
       } else if (part.thought === true) reasoning += textOf(part.text) ?? '';
-      else text += this.#said(part, `${param}[${i}]`);
-    });
+      else text += this.#said(part, param);
+    }
     if (calls.length > 0) this.#open = open;
     this.#messages.push({
       role: 'assistant',

@@ -151,6 +151,43 @@ test('calls and results find each other: by id, and without one by name in their
   ]);
 });
 
+test('a turn that a client keeps as the chunks of its stream is one message', () => {
+  const model = (part: object) => ({ role: 'model', parts: [part] });
+  const call = (id?: string) => ({ functionCall: { name: 'f', args: {}, id } });
+  const result = (id?: string) => ({ functionResponse: { name: 'f', response: {}, id } });
+  const made = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+  expect(
+    sentMessages(
+      ...hello,
+      model({ text: 'Why?', thought: true }),
+      model({ text: 'Hel' }),
+      model({ text: 'lo' }),
+      model({ text: ' ' }),
+      model({ text: 'you' }),
+      model(call('a')),
+      model(call()),
+      model({ text: '' }),
+      { role: 'user', parts: [result('a'), result()] },
+      model({ text: 'Done.' }),
+    ),
+  ).toEqual([
+    { role: 'user', content: 'Hello' },
+    {
+      role: 'assistant',
+      content: 'Hello you',
+      reasoning_content: 'Why?',
+      tool_calls: [made('a'), made('call_7_0')],
+    },
+    { role: 'tool', tool_call_id: 'a', content: '{}' },
+    { role: 'tool', tool_call_id: 'call_7_0', content: '{}' },
+    { role: 'assistant', content: 'Done.' },
+  ]);
+  const image = { inlineData: { mimeType: 'image/png', data: 'AA' } };
+  expect(refusalOf({ contents: [...hello, model({ text: 'a' }), model(image)] }).param).toBe(
+    'contents[2].parts[0].inlineData',
+  );
+});
+
 test('media in bytes become parts of chat, whatever letters of base64 they have', () => {
   const inline = (mimeType: string, data = 'ab-_') => ({ inlineData: { mimeType, data } });
   expect(

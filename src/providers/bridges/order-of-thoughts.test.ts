@@ -125,7 +125,7 @@ const bedrock: Claude = {
   streamType: 'application/vnd.amazon.eventstream',
 };
 
-type Format = 'chat' | 'responses' | 'messages';
+type Format = 'chat' | 'responses' | 'messages' | 'generate_content';
 const question = { role: 'user', content: 'Hi' };
 const idsOf = (blocks: readonly Block[]): string[] =>
   blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
@@ -145,6 +145,16 @@ function turnsOf(format: Format, answer: Body, ids: readonly string[]): unknown[
         content: ids.map((tool_use_id) => ({ type: 'tool_result', tool_use_id, content: 'sun' })),
       },
     ];
+  if (format === 'generate_content')
+    return [
+      ...objectsOf(answer['candidates']).map(({ content }) => content),
+      {
+        role: 'user',
+        parts: ids.map((id) => ({
+          functionResponse: { id, name: 'weather', response: { output: 'sun' } },
+        })),
+      },
+    ];
   const [choice] = objectsOf(answer['choices']);
   return [
     choice?.['message'],
@@ -153,12 +163,14 @@ function turnsOf(format: Format, answer: Body, ids: readonly string[]): unknown[
 }
 
 const requestOf = (format: Format, turns: readonly unknown[]): Body =>
-  format === 'responses'
-    ? { input: [question, ...turns] }
-    : {
-        messages: [question, ...turns],
-        ...(format === 'messages' ? { max_tokens: 9_000 } : { tools: [weather] }),
-      };
+  format === 'generate_content'
+    ? { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }, ...turns] }
+    : format === 'responses'
+      ? { input: [question, ...turns] }
+      : {
+          messages: [question, ...turns],
+          ...(format === 'messages' ? { max_tokens: 9_000 } : { tools: [weather] }),
+        };
 
 const sent = (vendor: string, model: string, body: Body, format: Format): Body =>
   JSON.parse(ask(vendor, model, body, format).body.toString('utf8'));
@@ -187,6 +199,9 @@ function collected({ vendor, model, stream }: Claude, format: Format, blocks: re
     .split('\n')
     .flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
   if (format === 'responses') return events.at(-1)?.['response'] as Body;
+  // Google's SDK keeps each chunk as a content of its own.
+  if (format === 'generate_content')
+    return { candidates: events.flatMap((event) => [...objectsOf(event['candidates'])]) };
   if (format === 'chat') {
     // A client that keeps every piece of the details, as it came.
     const message: Record<string, unknown> = { role: 'assistant', content: '' };
@@ -238,6 +253,8 @@ const clients: readonly { readonly claude: Claude; readonly format: Format }[] =
   { claude: bedrock, format: 'chat' },
   { claude: bedrock, format: 'responses' },
   { claude: bedrock, format: 'messages' },
+  { claude: anthropic, format: 'generate_content' },
+  { claude: bedrock, format: 'generate_content' },
 ];
 
 describe.each(answers)('thinking %s', (_, blocks) => {
