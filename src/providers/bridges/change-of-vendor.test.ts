@@ -480,4 +480,7 @@ test('sealed reasoning goes to the vendor that sealed it alone, and is named whe
     expect(asked(vendor, model, 'responses', { input: [hello, own] }).dropped).toBeUndefined();
   }
   expect(asked('openai', 'gpt-5', 'responses', { input: [hello, none] }).dropped).toBeUndefined();
+  // Of a server of OpenAI's models, such as Bedrock's, in a channel of the vendor `openai`.
+  const others = [hello, thought('rsn_5ZVr'), hello];
+  expect(sent('openai', 'gpt-5.6-terra', 'responses', { input: others })['input']).toEqual(others);
 });

@@ -40,9 +40,10 @@ export const functionsElsewhere =
 export const nativeResponses = {
   boundsToolCalls: true,
   seals: reasoningModels,
-  // Recorded 2026-08. "The encrypted content … could not be verified" for a seal of xAI's
-  // (lidge-jun/opencodex#2248, 2026-08).
-  ownSeals: /^gAAAA/,
+  // Recorded 2026-08: OpenAI's begin so, and those of other servers of its models (Bedrock: `rsn_…`)
+  // have no + or /, as all of xAI's have. "The encrypted content … could not be verified" for one
+  // of xAI's (lidge-jun/opencodex#2248, 2026-08).
+  ownSeals: /^gAAAA|^[\w=-]+$/,
   takes: openaiResponsesSupport,
 } satisfies ResponsesQuirks;
 

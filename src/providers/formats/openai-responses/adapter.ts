@@ -45,7 +45,7 @@ export interface ResponsesQuirks {
    * that Tollgate stores needs the seal, because the vendor stores nothing.
    */
   readonly seals?: RegExp;
-  /** The beginning of its seals. It refuses reasoning with any other. Absent: not known. */
+  /** The form of its seals. It refuses reasoning with any other. Absent: not known. */
   readonly ownSeals?: RegExp;
   /** The members and values that its models take. */
   readonly takes?: readonly SupportRow[];
