@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
@@ -17,7 +18,7 @@ import { open } from '../src/storage/open.ts';
 import { type Fresh, forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { startProcess } from './support/process.ts';
-import { oneModel, type Running, startRunning } from './support/running.ts';
+import { oneModel, type Running, startGateway, startRunning } from './support/running.ts';
 import { completion, json, type ScriptedVendor, startVendor } from './support/scripted-vendor.ts';
 
 const path = '/v1/responses';
@@ -31,6 +32,7 @@ interface StoredAnswer {
 
 interface Started {
   readonly running: Running;
+  readonly databaseUrl: string;
   readonly vendor: ScriptedVendor;
   /** Lets the vendor answer the requests that it has so far. */
   readonly answerAll: () => void;
@@ -71,20 +73,23 @@ const configurationFor = ({ url }: ScriptedVendor): string =>
   oneModel(url).replaceAll('vendor: openai', 'vendor: deepseek');
 
 /** A vendor that answers when it is told to. */
-async function startOn(fresh: Fresh): Promise<Started> {
+async function startOn(fresh: Fresh, drainMs?: number): Promise<Started> {
   const vendor = await startVendor();
   const held: (() => void)[] = [];
   vendor.answer((_request, response) => {
     held.push(() => json(response, 200, completion()));
   });
+  const { url: databaseUrl } = await fresh(migrations);
   const running = await startRunning({
-    databaseUrl: (await fresh(migrations)).url,
+    databaseUrl,
     configuration: configurationFor(vendor),
+    drainMs,
   });
   const read = async (response: Response): Promise<StoredAnswer> =>
     JSON.parse(await response.text());
   return {
     running,
+    databaseUrl,
     vendor,
     answerAll: () => held.splice(0).forEach((answer) => answer()),
     create: async () => read(await running.post(path, asked)),
@@ -194,6 +199,31 @@ forEachDatabase((name, _openFresh, fresh) => {
     expect(await refunds(database)).toHaveLength(1);
     expect(await running.balance()).toBe('100.00');
     await running.expectBooks();
+  });
+
+  test('a node that stops does not wait for a database that is away; another pays back', async () => {
+    const { running, databaseUrl, vendor, create, answerAll } = await startOn(fresh, 300);
+    const faults = failFinish(
+      running.gateway.database,
+      Array.from({ length: 99 }, () => 'busy'),
+    );
+    await create();
+    await expect.poll(() => vendor.received.length).toBe(1);
+    answerAll();
+    await expect.poll(() => faults.length).toBeLessThan(99);
+    const beganMs = performance.now();
+    await running.gateway.close();
+    expect(performance.now() - beganMs).toBeLessThan(4_000);
+    const tried = faults.length;
+    const database = await open(databaseUrl);
+    onTestFinished(() => database.close());
+    expect(await refunds(database)).toEqual([]);
+    await database.query('UPDATE response SET lease_until=1');
+    await startGateway({ databaseUrl, configuration: configurationFor(vendor) });
+    await expect.poll(async () => (await refunds(database)).length).toBe(1);
+    expect((await balance(database, running.userId))?.balance).toBe(100n * nanoPerYuan);
+    expect(await check(database)).toMatchObject({ ok: true, problems: [] });
+    expect(faults.length).toBe(tried);
   });
 
   test.each(['nothing', 'cancel', 'delete'])(

@@ -82,10 +82,11 @@ export async function runInBackground(
 
 /**
  * Stores the end of a response, which its client may have paid for by now, as soon as the database
- * is back. What it refuses is thrown.
+ * is back. What it refuses is thrown. A node that stops leaves the response to the others, which
+ * give it up.
  */
 async function whileAway(
-  { timers }: Pick<GatewayParts, 'timers'>,
+  { timers, unattended }: Pick<GatewayParts, 'timers' | 'unattended'>,
   store: () => Promise<void>,
 ): Promise<void> {
   for (;;) {
@@ -94,6 +95,7 @@ async function whileAway(
     } catch (error) {
       if (!isAway(error)) throw error;
     }
+    if (unattended.stopped) return;
     await pause(timers, retryMs);
   }
 }

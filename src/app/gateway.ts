@@ -22,6 +22,7 @@ import { ChannelCounts } from '../gateway/reports/counts.ts';
 import { Reporter } from '../gateway/reports/reporter.ts';
 import { PeriodicChecks } from '../gateway/periodic-checks.ts';
 import { IdempotentRequests } from '../gateway/idempotency.ts';
+import { UnattendedRequests } from '../gateway/unattended.ts';
 import { type TaskLimits, taskLimits, type TaskParts } from '../gateway/tasks/parts.ts';
 import { TaskChannels } from '../gateway/tasks/task-channels.ts';
 import { Tasks } from '../gateway/tasks/tasks.ts';
@@ -226,6 +227,7 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
     hedges: new HedgeBudget(),
     limits: { ...gatewayLimits, ...options.limits },
     watch: new PeriodicChecks(),
+    unattended: new UnattendedRequests(),
     openChannels,
     downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
     files,

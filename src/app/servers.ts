@@ -36,6 +36,8 @@ export interface ServerOptions extends PageOptions, PaymentOptions, Notification
   /** Bearer token of `/metrics`; undefined: there is no such page. */
   readonly metricsToken: string | undefined;
   readonly workers?: MetricsMerger | undefined;
+  /** How long a stop waits for running requests; undefined: 25 s. */
+  readonly drainMs?: number | undefined;
 }
 
 interface MetricsMerger {
@@ -119,7 +121,7 @@ export function openServers(
   );
   checkHeads(server, unreadable);
   const ready = (): boolean => entry.open && parts.till.admitting;
-  const drain = () => drainServer(server, entry, [fileHandler, pages]);
+  const drain = () => drainServer(server, entry, [fileHandler, pages], parts, options);
   return { server, drain, ready, payments, pages };
 }
 
@@ -167,6 +169,8 @@ function metricsPageOf(
 
 /** How long a drain waits for running requests before it breaks them off. */
 const drainMs = 25_000;
+/** Requests that were broken off have this long to settle what they delivered. */
+const settleMs = 5_000;
 
 interface Drainable {
   drain(waitMs: number): Promise<unknown>;
@@ -180,13 +184,15 @@ async function drainServer(
   server: Server,
   entry: ApiEntry,
   others: readonly Drainable[],
+  { unattended }: Pick<GatewayParts, 'unattended'>,
+  { drainMs: waitMs = drainMs }: Pick<ServerOptions, 'drainMs'>,
 ): Promise<void> {
-  await Promise.all([entry, ...others].map((each) => each.drain(drainMs)));
+  await Promise.all([entry, ...others].map((each) => each.drain(waitMs)));
+  unattended.stop();
   entry.breakOff();
   server.closeAllConnections();
   await new Promise((closed) => server.close(closed));
-  // Requests that were broken off settle what they delivered.
-  await entry.drain(drainMs);
+  await entry.drain(settleMs);
 }
 
 export function urlOf(address: AddressInfo | string | null): string {

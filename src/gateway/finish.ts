@@ -45,16 +45,15 @@ export async function finishRequest(
   // The outcome of a race is its winner's (hedge.ts). A lost one that came here would have
   // delivered nothing, like an attempt whose client left.
   if (result.kind === 'left' || result.kind === 'lost_race') {
+    // What was written may have reached nobody, and who has it gets all of it again.
+    if (progress.stopped !== undefined) return refusedWith(funded, progress.stopped);
     if (meter !== undefined && hasDelivered(meter))
       return finishStream(funded, progress, { meter, tail: '', endStatus: 'left' });
     if (result.kind === 'left' && result.sent === true)
       return finishCancelled(funded, progress, meter);
     return { ...nothing, status: 499, label: 'left' };
   }
-  if (result.kind === 'own_refusal') {
-    const { why } = result;
-    return { ...nothing, status: sentStatus(funded, why), label: why.refusal, refusal: why };
-  }
+  if (result.kind === 'own_refusal') return refusedWith(funded, result.why);
   return finishFault(funded, progress, result.fault, meter);
 }
 
@@ -73,6 +72,13 @@ const nothing = {
   outputTokens: 0,
   refusal: undefined,
 } as const;
+
+const refusedWith = (funded: FundedRequest, why: Refusal): RequestOutcome => ({
+  ...nothing,
+  status: sentStatus(funded, why),
+  label: why.refusal,
+  refusal: why,
+});
 
 /**
  * The client left before the first byte, when the vendor already had the request: the input is

@@ -19,6 +19,7 @@ import type { AccessLine } from '../telemetry/request-metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import type { OpenChannels } from './channels/open-channels.ts';
 import type { PeriodicChecks } from './periodic-checks.ts';
+import type { UnattendedRequests } from './unattended.ts';
 
 /** How long to wait for an answer that the vendor has accepted and delivers later. */
 export interface AsyncJobLimits {
@@ -167,6 +168,7 @@ export interface GatewayParts {
   readonly hedges: HedgeBudget;
   readonly limits: GatewayLimits;
   readonly watch: PeriodicChecks;
+  readonly unattended: UnattendedRequests;
   readonly catalog: () => Snapshot;
   readonly openChannels: OpenChannels;
   readonly downloads: Downloads;

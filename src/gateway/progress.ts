@@ -1,3 +1,4 @@
+import { type Refusal, refusal, unavailableRetryMs } from '../base/refusal.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { DownloadedMedium } from '../media/downloads.ts';
 import type { StreamTranslator, VendorCall } from '../providers/adapter.ts';
@@ -50,6 +51,8 @@ export class RequestProgress {
   /** Something was written since the last check. */
   wrote = false;
   left = false;
+  /** What the client is told when the node stopped, and ended a request that goes on without it. */
+  stopped: Refusal | undefined;
 
   constructor(request: ApiRequest) {
     this.request = request;
@@ -60,6 +63,17 @@ export class RequestProgress {
     this.left = true;
     this.breakOff({ kind: 'left' });
   };
+
+  /** The node stops, and the request with it (unattended.ts). */
+  stop(): void {
+    const { id } = this.request;
+    this.stopped = refusal(
+      'unavailable',
+      { why: 'this node is shutting down', id },
+      unavailableRetryMs,
+    );
+    this.leave();
+  }
 
   breakOff(result: AttemptResult): void {
     (this.shared ?? this.#work)?.abort(result);

@@ -76,12 +76,15 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   response.onLeave(progress.leave);
   if (request.stream) watchStream(funded, progress);
   let reservationEnded = false;
+  const beforeAttempts = response.beforeAttempts ?? request.beforeAttempts;
   try {
     // A request with an Idempotency-Key claims the key here (src/api/idempotency.ts). A response in
     // the background is stored, and its client gets the id (src/api/responses-background.ts).
     // Neither is done for a client that has left and waits for no answer.
-    const beforeAttempts = response.beforeAttempts ?? request.beforeAttempts;
-    if (beforeAttempts !== undefined && !progress.left) await beforeAttempts();
+    if (beforeAttempts !== undefined && !progress.left) {
+      parts.unattended.enter(progress);
+      await beforeAttempts();
+    }
     let answering = funded;
     let attempt = await tryChannels(funded, progress);
     if (funded.fallbacks !== undefined && goesOn(attempt)) {
@@ -95,6 +98,7 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   } finally {
     if (!reservationEnded) funds.reservation.release();
     response.onLeave(undefined);
+    if (beforeAttempts !== undefined) parts.unattended.exit(progress);
     if (progress.watchdog !== undefined) parts.watch.remove(progress.watchdog);
   }
 }

@@ -6,6 +6,7 @@ import type { Channel, Snapshot } from '../../src/catalog/snapshot.ts';
 import { LimitReached } from '../../src/gateway/admit.ts';
 import { type OpenChannel, OpenChannels } from '../../src/gateway/channels/open-channels.ts';
 import { gatewayLimits, type GatewayParts } from '../../src/gateway/parts.ts';
+import { UnattendedRequests } from '../../src/gateway/unattended.ts';
 import { run } from '../../src/gateway/run.ts';
 import { PeriodicChecks, type PeriodicCheck } from '../../src/gateway/periodic-checks.ts';
 import { SpoolPool } from '../../src/http/spool.ts';
@@ -72,6 +73,7 @@ export class SimulatedNode {
         stream: { firstByteTimeoutMs: 12_000, idleTimeoutMs: 10_000 },
       },
       watch: new VirtualWatch(process),
+      unattended: new UnattendedRequests(),
       catalog: () => snapshot,
       openChannels: new SimulatedLanes(asked, process),
       downloads: new Downloads(mediaLimits),

@@ -47,6 +47,7 @@ export interface RunningOptions {
   readonly traces?: GatewayOptions['traces'];
   readonly redisUrl?: GatewayOptions['redisUrl'];
   readonly trustedProxies?: GatewayOptions['trustedProxies'];
+  readonly drainMs?: GatewayOptions['drainMs'];
 }
 
 /**
@@ -100,6 +101,7 @@ export async function quietOptions({
   redisUrl,
   traces,
   trustedProxies = [],
+  drainMs,
 }: RunningOptions & Pick<GatewayOptions, 'media'>): Promise<GatewayOptions> {
   return {
     databaseUrl,
@@ -109,6 +111,7 @@ export async function quietOptions({
     redisUrl,
     traces,
     trustedProxies,
+    drainMs,
     configuration: await configurationFrom(configuration),
     host: '127.0.0.1',
     port: 0,
