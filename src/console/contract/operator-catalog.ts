@@ -291,6 +291,8 @@ export interface PriceChange {
   readonly model: string;
   readonly price: WrittenPrices;
   readonly reason?: string;
+  /** The version that the author read; another one in force by now is a `version_conflict`. */
+  readonly from_version?: number;
 }
 
 export interface PublishBody {

@@ -6,6 +6,9 @@ import { newCustomer } from '../../../test/support/customer.ts';
 import { holdLock } from '../../../test/support/held-lock.ts';
 import { completion, json, startVendor } from '../../../test/support/scripted-vendor.ts';
 import { migrations } from '../../app/schema.ts';
+import { lockCatalogVersion } from '../../catalog/editing.ts';
+import { publishPrice } from '../../catalog/price-versions.ts';
+import { storedCatalog } from '../../catalog/stored-catalog.ts';
 import { rollUp } from '../../usage/rollup.ts';
 import type { PriceImportReport } from '../contract.ts';
 
@@ -381,6 +384,37 @@ forEachDatabase((_name, openFresh) => {
     expect((await operator.ask('operator/models/glm')).json.price_version).toBe(2);
   });
 
+  test('a price is published only over the version that its author read, where that is said', async () => {
+    const { post } = await startOperatorConsole(await openFresh({ migrations }), sold);
+    const wish = (input: string, output: string, from?: number) => ({
+      changes: [
+        {
+          model: 'glm',
+          price: { input, cached_input: '0.25', output },
+          ...(from !== undefined && { from_version: from }),
+        },
+      ],
+      reason: 'x',
+    });
+    const published = (version: number) => ({
+      status: 200,
+      json: { versions: [{ model: 'glm', version }] },
+    });
+    const first = wish('2', '10', 1);
+    expect(await post('prices/publish', first)).toMatchObject(published(2));
+    // The same once more is the same form sent twice.
+    expect(await post('prices/publish', first)).toMatchObject(published(2));
+    expect(await post('prices/publish', wish('2.5', '11', 1))).toMatchObject({
+      status: 409,
+      json: {
+        error: { code: 'version_conflict' },
+        current: { model: 'glm', version: 2, prices: [{ class: 'input', amount: '2.00' }, {}, {}] },
+      },
+    });
+    expect(await post('prices/publish', wish('2', '11', 2))).toMatchObject(published(3));
+    expect(await post('prices/publish', wish('3', '12'))).toMatchObject(published(4));
+  });
+
   test('a price list is told in four lists before anything changes, and then published together', async () => {
     const { post, operator } = await startOperatorConsole(await openFresh({ migrations }), sold);
     const text =
@@ -538,6 +572,35 @@ forEachDatabase((_name, openFresh) => {
 });
 
 onPostgres((_name, _openFresh, fresh) => {
+  test('a price keeps the terms of the version that is published at the same moment', async () => {
+    const { url, open } = await fresh(migrations);
+    const database = await open();
+    const { post } = await startOperatorConsole(database, sold);
+    const glm = async () =>
+      (await storedCatalog(database)).models.find(({ id }) => id === 'glm')?.price;
+    const rates = { input: yuan, output: yuan };
+    const modes = { flex: { times: { all: { numerator: 1n, denominator: 2n } } } };
+    const busy = 'SELECT pg_advisory_xact_lock(1)';
+    const lock = await holdLock(url, busy);
+    const other = database.transact(function* () {
+      yield* lockCatalogVersion();
+      yield* publishPrice(
+        'glm',
+        { rates, tiers: [], by: undefined, modes },
+        { source: 'import', at: noon },
+      );
+      yield { sql: busy, params: [] };
+    });
+    await lock.waiting(1);
+    const price = { input: '2', cached_input: '0.25', output: '10' };
+    const published = post('prices/publish', { changes: [{ model: 'glm', price }], reason: 'x' });
+    await lock.waiting(2);
+    await lock.release();
+    await other;
+    expect((await published).json).toEqual({ versions: [{ model: 'glm', version: 3 }] });
+    expect(await glm()).toMatchObject({ modes, rates: { input: 2n * yuan } });
+  });
+
   test('of two channels that alone sell a model, two changes at once drain only one', async () => {
     const { url, open } = await fresh(migrations);
     const { post } = await startOperatorConsole(await open(), sold);

@@ -16,6 +16,7 @@ import {
   readStoredCatalog,
   storedCatalog,
   type StoredCatalog,
+  type StoredModel,
 } from '../../catalog/stored-catalog.ts';
 import { readPrice } from '../../catalog/config-price.ts';
 import { bump } from '../../storage/changes.ts';
@@ -41,6 +42,7 @@ const change = z.strictObject({
   model: z.string(),
   price: z.unknown(),
   reason: z.string().optional(),
+  from_version: z.int().optional(),
 });
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 const published = z.strictObject({
@@ -173,18 +175,9 @@ async function publish(
   if (effectiveAt < at - 60_000)
     throwProblem('invalid', { fields: { effective_at: 'in_the_past' } });
   const catalogue = await storedCatalog(database);
-  const wanted = input.changes.map((some, index) => ({
-    ...priced(catalogue, some, `changes.${index}.`),
-    why: some.reason ?? input.reason,
-  }));
-  for (const { model, price } of wanted) {
-    const preview = await pricePreview(
-      database,
-      catalogue,
-      { model, price },
-      listFees,
-      clock.now(),
-    );
+  for (const [index, some] of input.changes.entries()) {
+    const wanted = priced(catalogue, some, `changes.${index}.`);
+    const preview = await pricePreview(database, catalogue, wanted, listFees, clock.now());
     if (!preview.publishable)
       throwProblem('invalid', {
         message: 'A price line that is in use has no price.',
@@ -194,15 +187,14 @@ async function publish(
   }
   return database.transact(function* (): Transaction<PublishAnswer> {
     yield* lockCatalogVersion();
-    const { models } = yield* readStoredCatalog();
+    const locked = yield* readStoredCatalog();
     const versions = [];
-    for (const { model, price, why } of wanted) {
-      const before = models.find(({ id }) => id === model.id) ?? model;
-      const again = yield* latestIfSame(
-        model.id,
-        price,
-        effectiveAt > at ? effectiveAt : undefined,
-      );
+    for (const [index, some] of input.changes.entries()) {
+      const { model, price } = priced(locked, some, `changes.${index}.`);
+      const later = effectiveAt > at ? effectiveAt : undefined;
+      const again = yield* latestIfSame(model.id, price, later);
+      if (again === undefined) throwIfChanged(model, some.from_version);
+      const why = some.reason ?? input.reason;
       const author = {
         source: 'console',
         actor: user.id,
@@ -216,7 +208,7 @@ async function publish(
           ...byOperator(visit),
           action: 'price.publish',
           target: `model:${model.id}`,
-          ...auditedPrice(before.price, price),
+          ...auditedPrice(model.price, price),
           reason: why,
         });
       versions.push({ model: model.id, version });
@@ -224,6 +216,14 @@ async function publish(
     yield bump(catalogTopic);
     return { versions };
   });
+}
+
+/** Refuses a change of a price that is no longer the one that its author read. */
+function throwIfChanged({ id, price, priceVersion }: StoredModel, read = priceVersion): void {
+  if (read !== priceVersion)
+    throwProblem('version_conflict', {
+      current: { model: id, version: priceVersion, prices: pricesOf(price, wholePpm) },
+    });
 }
 
 async function importList(

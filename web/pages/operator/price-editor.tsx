@@ -9,7 +9,7 @@ import type {
   PublishBody,
   UnitPrice,
 } from '../../../src/console/contract.ts';
-import { newIdempotencyKey, send } from '../../api/client.ts';
+import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { DayInput } from '../../components/day-input.tsx';
@@ -49,7 +49,11 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
   const { editor: words } = useWords(priceWords);
   const start = linesOf(model.prices);
   const [lines, setLines] = useState(start);
-  const change = { model: model.id, price: writtenPrices(lines) };
+  const change = {
+    model: model.id,
+    price: writtenPrices(lines),
+    from_version: model.price_version,
+  };
   const changed = JSON.stringify(change.price) !== JSON.stringify(writtenPrices(start));
   const wrong = lines.some((line) => lineError(line) !== undefined);
   const preview = usePreview(changed && !wrong ? change : undefined);
@@ -303,7 +307,10 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
       toast({ tone: 'done', text: words.published(change.model, versions[0]?.version ?? version) });
       await refreshModels();
     },
-    onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
+    onError: async (error) => {
+      toast({ tone: 'failed', text: errorText(error) });
+      if (error instanceof ApiError && error.code === 'version_conflict') await refreshModels();
+    },
   });
   const submit = () => {
     const unread = at !== undefined && !isClock(at);
