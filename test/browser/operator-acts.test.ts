@@ -171,6 +171,36 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
 });
 
 describe.skipIf(noChromium)('operators and money in Chromium', () => {
+  test('see that another price was published meanwhile, and relist a model at its whole price', async () => {
+    const live = await startLiveConsole();
+    const { page, go, operator } = await asOperator(live);
+    const post = (path: string, body: object) =>
+      operator.ask(`operator/${path}`, { method: 'POST', headers: keyed(path), body });
+    const price = { input: '1', output: '2', modes: { flex: { times: '0.5' } } };
+    await post('models', { id: 'lab/one', price });
+    await go('/operator/models/lab/one');
+    await page.getByLabel('Output: New (v2)', { exact: true }).fill('9');
+    await page.getByLabel('Reason').fill('dearer');
+    await post('prices/publish', {
+      changes: [{ model: 'lab/one', price: { input: '1.5', output: '2' } }],
+      reason: 'another',
+    });
+    await page.getByRole('button', { name: 'Publish v2' }).click();
+    await said(page, 'Someone else changed this. The current values are shown.');
+    expect(await page.getByLabel('Input: New (v3)', { exact: true }).inputValue()).toBe('1.5');
+    expect(await page.getByLabel('Output: New (v3)', { exact: true }).inputValue()).toBe('2');
+
+    const before = (await operator.ask('operator/models/lab%2Fone')).json;
+    await page.getByRole('button', { name: 'Delist' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delist' }).click();
+    await said(page, 'lab/one is delisted.');
+    await page.getByRole('button', { name: 'Relist' }).click();
+    await said(page, 'lab/one is listed.');
+    const after = (await operator.ask('operator/models/lab%2Fone')).json;
+    expect(after).toEqual({ ...before, version: 3 });
+    expect(after.further_prices).not.toEqual([]);
+  }, 90_000);
+
   test('credit and debit with a reason and the amount typed twice, suspend and restore, each in the trail', async () => {
     const live = await startLiveConsole();
     const user = await live.newUser({ yuan: 20n, name: 'Lin' });
