@@ -369,19 +369,8 @@ export async function listTasks(
   );
 }
 
-export async function removeTask(
-  database: Database,
-  account: string,
-  id: string,
-  now: number,
-): Promise<Pick<Task, 'file'> | 'unknown' | 'running'> {
-  const task = await findTask(database, account, id, now);
-  if (task === undefined) return 'unknown';
-  const gone = await database.query(
-    'DELETE FROM task WHERE id=$1 AND account=$2 AND ended_at IS NOT NULL RETURNING id',
-    [id, account],
-  );
-  return gone.length > 0 ? task : 'running';
+export async function deleteTask(database: Database, { account, id }: Task): Promise<void> {
+  await database.query('DELETE FROM task WHERE id=$1 AND account=$2', [id, account]);
 }
 
 /** Deletes expired tasks, at most `expiredMax` at a time; returns how many. */

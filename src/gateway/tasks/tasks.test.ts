@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
 import {
@@ -382,6 +382,52 @@ forEachDatabase((_name, openFresh) => {
         status = 'running';
         expect((await balance(on.database, userId))?.spendable).toBe(100n * nanoPerYuan - cost);
       }
+      await books(on);
+    });
+  });
+
+  describe('a removal', () => {
+    /** Calls `after` once, between this statement and what follows it. */
+    function afterOne(database: Database, sql: string, after: () => Promise<void>): void {
+      const query = database.query.bind(database);
+      const spy = vi.spyOn(database, 'query').mockImplementation(async (text, params) => {
+        const rows = await query(text, params);
+        if (!text.startsWith(sql)) return rows;
+        spy.mockRestore();
+        await after();
+        return rows;
+      });
+    }
+    const files = ({ database }: Stage) => database.query('SELECT id FROM file');
+
+    it('of a task that is completed meanwhile leaves no video behind', async () => {
+      const on = await stage();
+      const { vendor, node, account } = on;
+      vendor.state = running;
+      const { id } = await node.submit(account);
+      afterOne(on.database, 'SELECT * FROM task WHERE id=$1', async () => {
+        vendor.state = { status: 'completed' };
+        await end(on.task, id).toBe('completed');
+      });
+      expect(await node.tasks.remove(account, id)).toBe('running');
+      expect(await files(on)).toHaveLength(1);
+      expect(await node.tasks.remove(account, id)).toBe('removed');
+      expect(await files(on)).toEqual([]);
+      expect(await on.task(id)).toBeUndefined();
+      await books(on);
+    });
+
+    it('that fails can be repeated', async () => {
+      const on = await stage();
+      const { node, account } = on;
+      const { id } = await node.submit(account);
+      await end(on.task, id).toBe('completed');
+      afterOne(on.database, 'SELECT * FROM file WHERE id=$1', () =>
+        Promise.reject(new Error('the database is away')),
+      );
+      await expect(node.tasks.remove(account, id)).rejects.toThrow('away');
+      expect(await node.tasks.remove(account, id)).toBe('removed');
+      expect(await files(on)).toEqual([]);
       await books(on);
     });
   });

@@ -4,10 +4,10 @@ import type { TaskParts } from './parts.ts';
 import { Poller } from './poller.ts';
 import {
   releaseTasks,
+  deleteTask,
   expireTasks,
   findTask,
   listTasks,
-  removeTask,
   type TaskPage,
 } from './queries.ts';
 import { type SubmittedTask, submitTask, type VideoSubmission } from './submit.ts';
@@ -60,9 +60,12 @@ export class Tasks {
 
   /** Deletes a task that has ended, with its file. */
   async remove(account: string, id: string): Promise<'removed' | 'unknown' | 'running'> {
-    const removed = await removeTask(this.#parts.database, account, id, this.#parts.clock.now());
-    if (typeof removed === 'string') return removed;
-    if (removed.file !== undefined) await this.#parts.files.remove(account, removed.file);
+    const task = await this.find(account, id);
+    if (task === undefined) return 'unknown';
+    if (task.endedAt === undefined) return 'running';
+    // The file goes first: as long as its task is there, a removal that failed can be repeated.
+    if (task.file !== undefined) await this.#parts.files.remove(account, task.file);
+    await deleteTask(this.#parts.database, task);
     return 'removed';
   }
 
