@@ -26,6 +26,9 @@ import type { Task, TaskError } from './task.ts';
 const goneAfterMs = 60_000;
 const goneTimes = 3;
 
+/** A finished video is copied for the last time after so many failures in a row, however late. */
+const copyTimes = 3;
+
 /** The outcome of a poll: the task has ended, or its progress and the fault of the poll. */
 export type PollOutcome =
   | { readonly kind: 'ended' }
@@ -100,7 +103,7 @@ export async function pollTask(
         }),
       );
     if (reported.state === 'completed')
-      return delivered(parts, task, reported, copy, (signal) =>
+      return delivered(parts, task, reported, stop, copy, (signal) =>
         keep(parts, openChannel, adapter, task, reported.file, call, signal),
       );
   } else if (
@@ -153,6 +156,7 @@ async function delivered(
   parts: TaskParts,
   task: Task,
   { quantities }: Extract<VendorTaskProgress, { readonly state: 'completed' }>,
+  stop: AbortSignal,
   copy: CopyFile,
   copying: (signal: AbortSignal) => Promise<StoredFile | Fault>,
 ): Promise<PollOutcome> {
@@ -163,7 +167,9 @@ async function delivered(
     await completeTask(parts, task, file, quantities);
     return ended;
   }
-  if (!isOver(parts, task)) return stands(parts, task, undefined, file);
+  if (stop.aborted) return stands(parts, task, undefined, undefined);
+  if (!isOver(parts, task) || task.faults + 1 < copyTimes)
+    return stands(parts, task, undefined, file);
   return failed(parts, task, timedOut);
 }
 

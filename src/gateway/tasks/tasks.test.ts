@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
@@ -111,6 +112,64 @@ forEachDatabase((_name, openFresh) => {
             ...{ outcome: 'completed', costNano: '7000000000', durationMs: expect.any(Number) },
           },
         ]);
+    });
+
+    /** The answers to the next requests for a film's bytes: half of them, and then `after`. */
+    function halves(
+      vendor: FilmVendor,
+      after: (response: ServerResponse) => void,
+    ): { asked: number } {
+      const counted = { asked: 0 };
+      vendor.answer(({ url }, response) => {
+        if (!url.includes('/content')) return json(response, 200, '{"status":"completed"}');
+        counted.asked += 1;
+        response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': aFilm.length });
+        response.write(aFilm.subarray(0, aFilm.length - 1), () => after(response));
+      });
+      return counted;
+    }
+
+    it.each([
+      ['once more', 1, 'completed', 13n],
+      ['no more than twice', 9, 'failed', 20n],
+    ])(
+      'a finished video whose copy breaks is copied after that, %s',
+      async (_, broken, how, left) => {
+        const on = await stage();
+        const { vendor, node, account } = on;
+        vendor.state = running;
+        const { id } = await node.submit(account);
+        await end(on.task, id).toBe('running');
+        const copies = halves(vendor, (response) =>
+          copies.asked <= broken ? response.destroy() : response.end(aFilm.subarray(-1)),
+        );
+        node.clock.turnedMs = hour + 1_000;
+        await end(on.task, id).toBe(how);
+        expect(copies.asked).toBe(Math.min(broken + 1, 3));
+        expect(await on.spendable()).toBe(left * nanoPerYuan);
+        await books(on);
+      },
+    );
+
+    it('a finished video whose copy a shutdown breaks off is delivered by the next process', async () => {
+      const on = await stage();
+      const { vendor, node, account } = on;
+      vendor.state = running;
+      const { id } = await node.submit(account);
+      await end(on.task, id).toBe('running');
+      let copied = (_response: ServerResponse): void => {};
+      const copies = halves(vendor, (response) => copied(response));
+      await expect.poll(() => copies.asked).toBe(1);
+      node.clock.turnedMs = hour + 1_000;
+      await node.close();
+      expect(await on.task(id)).toMatchObject({ state: 'running', faults: 0 });
+      copied = (response) => response.end(aFilm.subarray(-1));
+      const next = await openTaskNode(on.database, films(vendor.url));
+      next.clock.turnedMs = hour + 60_000;
+      next.tasks.start();
+      await end(on.task, id).toBe('completed');
+      expect(await on.spendable()).toBe(13n * nanoPerYuan);
+      await books(on);
     });
 
     it('a task is not there any more when it is a day old', async () => {
