@@ -34,6 +34,8 @@ export class Poller {
   readonly #channels = new Map<string, ChannelPolls>();
   readonly #stop = new AbortController();
   #busy = 0;
+  /** The polls for which a claim is under way. */
+  #claiming = 0;
   #copying = 0;
   #looking: Promise<void> = Promise.resolve();
   #cancel: () => void = () => {};
@@ -115,9 +117,11 @@ export class Poller {
   async #fill(channel: string): Promise<void> {
     const { database, clock, taskLimits } = this.#parts;
     const polls = this.#channel(channel);
-    const room = Math.min(polls.most - polls.busy, taskLimits.pollsMax - this.#busy, polls.due);
+    const free = taskLimits.pollsMax - this.#busy - this.#claiming;
+    const room = Math.min(polls.most - polls.busy, free, polls.due);
     if (room <= 0 || polls.claiming || this.#stop.signal.aborted) return;
     polls.claiming = true;
+    this.#claiming += room;
     try {
       const now = clock.now();
       const tasks = await claimTasks(database, channel, room, now, now + pollLeaseMs(taskLimits));
@@ -125,6 +129,7 @@ export class Poller {
       for (const task of tasks) void this.#poll(channel, polls, task);
     } finally {
       polls.claiming = false;
+      this.#claiming -= room;
     }
   }
 

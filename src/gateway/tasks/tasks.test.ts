@@ -10,6 +10,7 @@ import {
 } from '../../../test/support/film-vendor.ts';
 import { openTaskNode, type TaskNode } from '../../../test/support/task-node.ts';
 import { json } from '../../../test/support/scripted-vendor.ts';
+import { pause, systemTimers } from '../../base/clock.ts';
 import { nanoPerYuan } from '../../base/money.ts';
 import { check } from '../../ledger/check.ts';
 import { balance } from '../../ledger/ledger.ts';
@@ -489,6 +490,27 @@ forEachDatabase((_name, openFresh) => {
       expect(await files(on)).toEqual([]);
       await books(on);
     });
+  });
+
+  it('polls of all channels together stay within their limit', async () => {
+    const minute = 60_000;
+    const names = ['one', 'two', 'three'];
+    const channels = (url: string): string => `
+groups:
+  - { name: default, price_multiplier: 1.0 }
+models:
+${names.map((name) => `  - { id: ${name}, owned_by: openai, kind: video, durations: [10], price: { second: 0.1 } }`).join('\n')}
+channels:
+${names.map((name) => `  - { name: ${name}, vendor: openai-compatible, base_url: "${url}/v1", api_key: k, models: [${name}] }`).join('\n')}
+`;
+    const on = await stage(channels, { pollMsMin: minute, pollMsMax: minute, pollsMax: 2 });
+    on.vendor.onPoll = () => true;
+    for (const model of [...names, ...names]) await on.node.submit(on.account, { model });
+    on.node.clock.turnedMs = minute + 1_000;
+    await expect.poll(() => on.vendor.polls).toBe(2);
+    await pause(systemTimers, 100);
+    expect(on.vendor.polls).toBe(2);
+    expect(on.node.tasks.polls.busy).toBe(2);
   });
 
   it('a key’s limit holds for what runs, and is free again when it fails', async () => {
