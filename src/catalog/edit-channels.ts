@@ -25,6 +25,7 @@ import {
   type ChannelSwitch,
   storedChannel,
   type StoredChannel,
+  storedModel,
   type StoredModel,
   channelColumns,
   type Columns,
@@ -57,8 +58,8 @@ export type ChannelEditResult = ChannelEdited | EditRefused<StoredChannel>;
 
 /**
  * Makes a channel from members written as in the configuration file, and from `costs`: the vendor's
- * prices, by model. Models that only the bundled list has are sold from now on at its prices;
- * `newModels`, written as in the configuration file, at their own.
+ * prices, by model. Models that only the bundled list has are sold from now on at its prices,
+ * delisted ones at those that they had; `newModels`, written as in the configuration file, at their own.
  */
 export function* addChannel(
   written: WrittenMembers,
@@ -272,8 +273,9 @@ interface Written {
 }
 
 /**
- * Writes the channel. Its models that were not sold until now begin to be sold with it, as those
- * that were added did.
+ * Writes the channel. Models that it names from now on and that are not sold begin to be sold with
+ * it, as those that were added did: a delisted one as it was. One that was delisted while the
+ * channel named it stays so.
  */
 function* put(
   row: Row | undefined,
@@ -282,11 +284,14 @@ function* put(
   context: ChannelEditContext,
 ): Transaction<ChannelEdited> {
   const models = [...added];
+  const named = row === undefined ? undefined : storedChannel(row).models;
   for (const id of facts.models.keys()) {
     const model = yield* rowOf(modelTable, id);
     const bundled = context.bundled.get(id)?.facts;
-    if (model?.['active'] !== 1n && bundled !== undefined)
-      models.push(yield* putModel(bundled, model, context.by));
+    const delisted = model !== undefined && named?.has(id) === true;
+    if (model?.['active'] === 1n || delisted || bundled === undefined) continue;
+    const begun = model === undefined ? bundled : storedModel(model);
+    models.push(yield* putModel(begun, model, context.by));
   }
   return { ...(yield* writeRow(table, row, columns, context.by.at)), models };
 }

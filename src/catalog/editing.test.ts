@@ -327,6 +327,25 @@ forEachDatabase((_, openFresh) => {
     ]);
   });
 
+  it('leaves a model delisted that its channel named before, and sells one again that it names anew', async () => {
+    const db = await openFresh({ migrations });
+    await recorded(db, 'groups: []');
+    const any = (name: string) => ({ name, version: undefined });
+    const both = ['deepseek-chat', 'deepseek-reasoner'];
+    await db.transact(() =>
+      addChannel({ name: 'b', vendor: 'acme', models: ['deepseek-chat'] }, context),
+    );
+    await db.transact(() => publishPrice('deepseek-chat', price('5'), by));
+    await db.transact(() => retireModel(any('deepseek-chat'), 6));
+    const sold = async () =>
+      (await storedCatalog(db)).models.filter(({ active }) => active).map(({ id }) => id);
+    await db.transact(() => changeChannel(any('b'), { weight: 3, models: both }, context));
+    expect(await sold()).toEqual(['deepseek-reasoner']);
+    await db.transact(() => addChannel({ name: 'c', vendor: 'acme', models: both }, context));
+    expect(await sold()).toEqual(both);
+    expect((await storedCatalog(db)).models).toMatchObject([{ price: price('5') }, {}]);
+  });
+
   it('refuses a model without a price, and one that is there', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
