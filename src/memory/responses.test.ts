@@ -172,10 +172,9 @@ forEachDatabase((_, openFresh, fresh) => {
   });
 
   test('a charge without an answer to read is paid back: failed, cancelled or deleted', async () => {
-    const { store, paidBack } = await openPaying(
-      await openFresh({ migrations }),
-      new TurnedClock(),
-    );
+    const clock = new TurnedClock();
+    const database = await openFresh({ migrations });
+    const { store, paidBack } = await openPaying(database, clock);
     for (const id of ['done', 'failed', 'cancelled', 'deleted', 'left'])
       await store.begin('ada', queued(id));
     await store.cancel('ada', 'cancelled');
@@ -192,6 +191,13 @@ forEachDatabase((_, openFresh, fresh) => {
     expect(await paidBack()).toEqual(['cancelled', 'deleted', 'failed']);
     expect(await store.find('ada', 'done')).toEqual(turn('done'));
     expect(await store.find('ada', 'left')).toMatchObject({ status: 'cancelled' });
+    // The charge of a failure may be committed after it.
+    await database.query('DELETE FROM refunded');
+    expect(await store.expire()).toBe(0);
+    clock.at += responseLeaseMs + responseGivenUpMs;
+    await store.endInterrupted(goesOn);
+    expect(await paidBack()).toEqual(['cancelled', 'deleted', 'failed']);
+    expect(await store.find('ada', 'failed')).toEqual(turn('failed', undefined, 'failed'));
     expect(await store.expire()).toBe(1);
   });
 

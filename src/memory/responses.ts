@@ -289,7 +289,8 @@ function* index(account: string, { id, input, body }: StoredResponse): Transacti
 
 /**
  * The end that is stored already is stored again: the caller may not have heard of it. Only an
- * answer that its client can read is paid for.
+ * answer that its client can read is paid for. Without one the lease stays, so that the charge is
+ * looked for once more: a batch whose outcome was unknown may be committed after this.
  */
 function* finish(
   account: string,
@@ -298,12 +299,12 @@ function* finish(
   payBack: PayBack,
 ): Transaction<void> {
   const { id, status, body } = response;
+  const lease = status === 'failed' ? 'lease_until' : 'NULL';
   const rows = yield {
-    sql: "UPDATE response SET status=$2, body=$3, lease_until=NULL WHERE id=$1 AND status IN ('queued', 'in_progress', $2) RETURNING id",
+    sql: `UPDATE response SET status=$2, body=$3, lease_until=${lease} WHERE id=$1 AND status IN ('queued', 'in_progress', $2) RETURNING id`,
     params: [id, status, JSON.stringify(body)],
   };
   if (rows.length > 0) yield* index(account, response);
-  else yield { sql: 'UPDATE response SET lease_until=NULL WHERE id=$1', params: [id] };
   if (rows.length === 0 || status === 'failed') yield* payBack({ id, at });
 }
 
