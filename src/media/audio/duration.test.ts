@@ -214,6 +214,23 @@ test('what is heard counts, not what a head says: an hour is an hour', async () 
   );
   expect(await secondsIn(Buffer.concat([ftyp, box('moov', decoded)]), 'mp4')).toBe(640);
 
+  const packed = (codec: string, hz: number): Promise<number> => {
+    const entry = Buffer.alloc(36);
+    entry.write(codec, 4, 'latin1');
+    entry.writeUInt16BE(hz, 32);
+    const table = box('stsz', u32(0), u32(100), u32(180_000));
+    const times = box('stts', u32(0), u32(1), u32(180_000), u32(1));
+    const lying = track(1, 48_000, 180_000, box('stsd', u32(0), u32(1), entry), times, table);
+    return secondsIn(Buffer.concat([ftyp, box('moov', lying)]), 'mp4');
+  };
+  expect(await packed('mp4a', 48_000)).toBe(3_840);
+  expect(await packed('mp4a', 0)).toBe(1_920);
+  expect(await packed('.mp3', 48_000)).toBeCloseTo(2_160, 3);
+  expect(await packed('alac', 48_000)).toBe(15_360);
+  expect(await packed('fLaC', 48_000)).toBeCloseTo(2_160, 3);
+  expect(await packed('Opus', 48_000)).toBeCloseTo(450, 3);
+  expect(await packed('avc1', 48_000)).toBe(3.75);
+
   const packets = Buffer.alloc(27 + 255 + 255, 0x08);
   packets.write('OggS\0\0', 'latin1');
   packets.writeUInt32LE(1, 14);

@@ -19,12 +19,9 @@ interface Track {
   fragments: number;
   /** The default duration of a sample in its fragments. */
   usual: number;
-  /**
-   * For AAC, whose samples have a fixed length whatever times the file declares: the sampling rate,
-   * and the number of samples.
-   */
-  aacHz: number;
-  samples: number;
+  /** The least seconds of a packet of its codec, and the number of packets. */
+  packetSeconds: number;
+  packets: number;
 }
 
 /** The facts of a video that have been read so far. `track`: the track that is being read. */
@@ -35,8 +32,19 @@ interface Movie {
 }
 
 const inside = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf']);
-const aacSamples = 1_024;
-const aacHzMax = 96_000;
+/**
+ * The fewest samples in a packet of each codec, as its encoders make them: decoders play every
+ * packet, whatever times the file declares. AAC, MP3 (ISO 14496-3, ISO 13818-3), ALAC, the shortest
+ * blocks of FLAC's encoders, and 2.5 ms of Opus (RFC 6716 §2.1.4).
+ */
+const packetSamples: Readonly<Record<string, number>> = {
+  mp4a: 1_024,
+  '.mp3': 576,
+  alac: 4_096,
+  fLaC: 576,
+  Opus: 120,
+};
+const hzMax = 96_000;
 /** A file may leave out a part of its first samples and of the last one. */
 const leftOutSeconds = 1;
 
@@ -46,8 +54,8 @@ const newTrack = (): Track => ({
   timed: 0,
   fragments: 0,
   usual: 0,
-  aacHz: 0,
-  samples: 0,
+  packetSeconds: 0,
+  packets: 0,
 });
 
 /**
@@ -60,9 +68,10 @@ export async function mp4Seconds(source: AudioSource): Promise<number | undefine
   return seconds === 0 ? undefined : seconds;
 }
 
-function secondsOf({ scale, declared, timed, fragments, aacHz, samples }: Track): number {
+function secondsOf(track: Track): number {
+  const { scale, declared, timed, fragments, packetSeconds, packets } = track;
   const declaredSeconds = scale === 0 ? 0 : Math.max(declared, timed, fragments) / scale;
-  const decoded = aacHz === 0 ? 0 : (samples * aacSamples) / aacHz;
+  const decoded = packets * packetSeconds;
   return decoded > declaredSeconds + leftOutSeconds ? decoded : declaredSeconds;
 }
 
@@ -108,10 +117,12 @@ async function read(source: AudioSource, box: Box, movie: Movie): Promise<void> 
     const units = long ? Number(bytes.readBigUInt64BE(24)) : bytes.readUInt32BE(16);
     track.declared = units >= 0xffffffff ? 0 : units;
   }
-  if (type === 'stsd' && bytes.toString('latin1', 12, 16) === 'mp4a')
-    track.aacHz = Math.min(aacHzMax, bytes.readUInt16BE(40));
+  // A rate that does not fit into its 16 bits is 0.
+  if (type === 'stsd')
+    track.packetSeconds =
+      (packetSamples[bytes.toString('latin1', 12, 16)] ?? 0) / (bytes.readUInt16BE(40) || hzMax);
   if (type === 'stsz' || type === 'stz2')
-    track.samples += Math.min(samplesMax, bytes.readUInt32BE(8));
+    track.packets += Math.min(packetsMax, bytes.readUInt32BE(8));
   if (type === 'stts') track.timed += await timesIn(source, start, end);
   if (type === 'trex') trackOf(movie, bytes.readUInt32BE(4)).usual = bytes.readUInt32BE(12);
   if (type === 'tfhd') {
@@ -128,7 +139,7 @@ async function read(source: AudioSource, box: Box, movie: Movie): Promise<void> 
   if (type === 'trun') await run(source, box, track);
 }
 
-const samplesMax = 10_000_000;
+const packetsMax = 10_000_000;
 const runMax = 100_000;
 const windowBytes = 64 * 1024;
 
@@ -146,7 +157,7 @@ async function run(source: AudioSource, { start, end }: Box, track: Track): Prom
   const head = await source.bytes(start, 8);
   const flags = head.readUIntBE(1, 3);
   const count = Math.min(runMax, head.readUInt32BE(4));
-  track.samples += count;
+  track.packets += count;
   if (!(flags & 0x100)) {
     track.fragments += count * track.usual;
     return;
