@@ -13,6 +13,8 @@ export interface NewFile {
   /** `piece`: bytes of a file that a client uploads, whatever they are. */
   readonly kind: FileKind | 'piece';
   readonly expiresAt?: number;
+  /** `room` counted it before it was made: it is stored whatever the account has by now. */
+  readonly promised?: true;
 }
 
 export interface StoredFile {
@@ -72,9 +74,10 @@ export interface Files {
   take(source: FileSource, bytesMax: number, left: AbortSignal): Promise<Buffer | NotStored>;
   /**
    * Whether another file of this account can be stored: to be checked before a vendor is paid for
-   * one. `full`: the account has too many. `away`: the store or the database is away.
+   * one. `full`: the account has too many. `away`: the store or the database is away. `coming`: the
+   * files that were promised and are not here yet.
    */
-  room(account: string): Promise<'room' | 'full' | 'away'>;
+  room(account: string, coming?: number): Promise<'room' | 'full' | 'away'>;
   /**
    * The address at which any client can read the file until it expires. `host`: the Host header of
    * the request, used where no public address is configured.

@@ -39,6 +39,7 @@ export function openFiles(parts: FileParts): Files {
 /** The row of an unfinished file is removed after twice the time that writing may take. */
 const givenUpAfter = 2;
 const pieceType = 'application/octet-stream';
+const unlimited = { filesMax: Number.MAX_SAFE_INTEGER, bytesMax: Number.MAX_SAFE_INTEGER };
 
 class StoredFiles implements Files {
   readonly #parts: FileParts;
@@ -88,7 +89,8 @@ class StoredFiles implements Files {
     newFile: NewFile,
     claimed: number,
   ): Promise<StoredFile | NotStored> {
-    const { database, blobs, clock, limits } = this.#parts;
+    const { database, blobs, clock } = this.#parts;
+    const limits = newFile.promised ? { ...this.#parts.limits, ...unlimited } : this.#parts.limits;
     const type = newFile.kind === 'piece' ? pieceType : fileType(head, newFile.kind);
     if (type === undefined)
       return { why: 'wrong type', detail: `it is no ${newFile.kind} that we know` };
@@ -131,7 +133,7 @@ class StoredFiles implements Files {
     return this.#parts.database.transact(() => deleteFile(id));
   }
 
-  async room(account: string): Promise<'room' | 'full' | 'away'> {
+  async room(account: string, coming = 0): Promise<'room' | 'full' | 'away'> {
     const { database, limits } = this.#parts;
     let row: Row | undefined;
     try {
@@ -141,11 +143,8 @@ class StoredFiles implements Files {
     } catch {
       return 'away';
     }
-    if (
-      row !== undefined &&
-      (Number(row['files']) >= limits.filesMax || Number(row['bytes']) >= limits.bytesMax)
-    )
-      return 'full';
+    const files = Number(row?.['files'] ?? 0) + coming;
+    if (files >= limits.filesMax || Number(row?.['bytes'] ?? 0) >= limits.bytesMax) return 'full';
     return (await this.#watch.isThere()) ? 'room' : 'away';
   }
 

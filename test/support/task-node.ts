@@ -19,7 +19,7 @@ import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { listFees, serves } from '../../src/app/gateway.ts';
 import { FileUrls } from '../../src/media/file-urls.ts';
 import { VendorDownloads, Downloads } from '../../src/media/downloads.ts';
-import { fileLimits, mediaLimits } from '../../src/media/limits.ts';
+import { type FileLimits, fileLimits, mediaLimits } from '../../src/media/limits.ts';
 import { openFiles } from '../../src/media/stored-files.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { Health } from '../../src/routing/candidates.ts';
@@ -78,6 +78,7 @@ export async function openTaskNode(
   database: Database,
   configuration: string,
   limits: Partial<TaskLimits> = {},
+  kept: Partial<FileLimits> = {},
 ): Promise<TaskNode> {
   const clock = new TurnedClock();
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-films-'));
@@ -116,7 +117,7 @@ export async function openTaskNode(
       clock,
       addresses,
       copies: new VendorDownloads(fileLimits, undefined),
-      limits: fileLimits,
+      limits: { ...fileLimits, ...kept },
     }),
     taskChannels: new TaskChannels(database, sealer, openChannels, catalog),
     taskLimits: { ...taskLimits, ...quickTasks, ...limits },

@@ -34,11 +34,14 @@ export type PollOutcome =
   | { readonly kind: 'ended' }
   | { readonly kind: 'standing'; readonly standing: PollResult; readonly fault: Fault | undefined };
 
+/** The file, why there is none yet, or why there will be none. */
+export type CopyResult = StoredFile | Fault | TaskError;
+
 /** Runs a copy; `undefined` when too many copies run already. */
 export type CopyFile = (
   task: Task,
-  copying: (signal: AbortSignal) => Promise<StoredFile | Fault>,
-) => Promise<StoredFile | Fault> | undefined;
+  copying: (signal: AbortSignal) => Promise<CopyResult>,
+) => Promise<CopyResult> | undefined;
 
 const ended: PollOutcome = { kind: 'ended' };
 const neverSent: TaskError = {
@@ -46,6 +49,10 @@ const neverSent: TaskError = {
   message: 'The video could not be submitted. Please try again.',
 };
 const timedOut: TaskError = { code: 'timeout', message: 'Task timed out and was cancelled.' };
+const tooLarge: TaskError = {
+  code: 'generation_failed',
+  message: 'The video could not be generated: its file is too large.',
+};
 const vanished: TaskError = {
   code: 'generation_failed',
   message: 'The video could not be generated: it was lost.',
@@ -158,11 +165,12 @@ async function delivered(
   { quantities }: Extract<VendorTaskProgress, { readonly state: 'completed' }>,
   stop: AbortSignal,
   copy: CopyFile,
-  copying: (signal: AbortSignal) => Promise<StoredFile | Fault>,
+  copying: (signal: AbortSignal) => Promise<CopyResult>,
 ): Promise<PollOutcome> {
   const file = await copy(task, copying);
   // Too many copies run already: this task is polled again soon.
   if (file === undefined) return stands(parts, task, { state: 'running' }, undefined);
+  if ('code' in file) return failed(parts, task, file);
   if (!('kind' in file)) {
     await completeTask(parts, task, file, quantities);
     return ended;
@@ -182,11 +190,12 @@ async function keep(
   file: TaskFile,
   call: (question: VendorRequest) => ReturnType<typeof callVendor>,
   signal: AbortSignal,
-): Promise<StoredFile | Fault> {
+): Promise<CopyResult> {
   const wanted = {
     account: task.account,
     kind: 'video',
     expiresAt: task.createdAt + taskKeptMs,
+    promised: true,
   } as const;
   if (file.kind === 'request') {
     const called = await call(file.request);
@@ -206,6 +215,7 @@ async function keep(
       ? await parts.files.put(file.bytes, wanted)
       : await parts.files.copy(await sourceOf(openChannel, file), wanted, signal);
   if (!isNotStored(stored)) return stored;
+  if (stored.why === 'too large') return tooLarge;
   return {
     kind: stored.why === 'unreachable' ? 'network' : 'protocol',
     message: `the video could not be kept: ${stored.detail}`,

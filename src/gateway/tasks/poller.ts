@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Fault, FaultKind } from '../../base/fault.ts';
-import type { StoredFile } from '../../media/files.ts';
 import type { Database } from '../../storage/database.ts';
 import { WorkOutcomes } from '../../storage/repeat.ts';
 import { pollLeaseMs, type TaskParts } from './parts.ts';
-import { type CopyFile, pollTask } from './poll.ts';
+import { type CopyFile, type CopyResult, pollTask } from './poll.ts';
 import { claimTasks, dueTasks, renewClaim, type PollResult, writePollResults } from './queries.ts';
 import type { Task } from './task.ts';
 
@@ -177,7 +176,7 @@ export class Poller {
     };
     renew();
     return copying(signal)
-      .catch((error: unknown): StoredFile | Fault => ({ kind: 'network', message: String(error) }))
+      .catch((error: unknown): CopyResult => ({ kind: 'network', message: String(error) }))
       .then(async (copied) => {
         this.#copying -= 1;
         cancel();

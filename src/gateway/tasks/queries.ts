@@ -379,6 +379,18 @@ export async function expireTasks(database: Database, now: number): Promise<numb
   return (await database.query(sql, [now - rowsKeptMs])).length;
 }
 
+/** The number of this account's unfinished tasks. */
+export async function openTasksOf(
+  database: Database,
+  account: string,
+  now: number,
+): Promise<number> {
+  const sql =
+    'SELECT COUNT(*) AS tasks FROM task WHERE account=$1 AND created_at>$2 AND ended_at IS NULL';
+  const [row] = await database.query(sql, [account, now - taskKeptMs]);
+  return Number(row?.['tasks']);
+}
+
 /** The number of unfinished tasks, by channel name. */
 export async function openTasksByChannel(database: Database): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query(

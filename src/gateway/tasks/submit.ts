@@ -25,7 +25,7 @@ import { offerTo, keyShare, endpointFor, kindsFor } from '../models/offers.ts';
 import { limitWindowsOf } from '../reserve.ts';
 import { videoBill } from './finish.ts';
 import { pollAfterMs, submitLeaseMs, type TaskParts } from './parts.ts';
-import { acceptTask, insertTask, assignChannel, withdrawTask } from './queries.ts';
+import { acceptTask, insertTask, assignChannel, openTasksOf, withdrawTask } from './queries.ts';
 import type { NewTask, Task } from './task.ts';
 import { callVendor } from './vendor-call.ts';
 
@@ -64,8 +64,10 @@ export async function submitTask(
   if ('limitOf' in entered) throw new LimitReached(entered, 0);
   try {
     onLimits(entered);
-    // No vendor makes, or bills, a video for which there is no room.
-    const room = await parts.files.room(principal.userId);
+    // No vendor makes, or bills, a video for which there is no room: those that are being made have
+    // theirs.
+    const open = await openTasksOf(parts.database, principal.userId, parts.clock.now());
+    const room = await parts.files.room(principal.userId, open);
     if (room === 'away')
       refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, unavailableRetryMs);
     if (room === 'full') refuse('too_many_files');

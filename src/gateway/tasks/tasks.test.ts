@@ -36,10 +36,11 @@ forEachDatabase((_name, openFresh) => {
   async function stage(
     configuration: (url: string) => string = films,
     limits: Parameters<typeof openTaskNode>[2] = {},
+    kept: Parameters<typeof openTaskNode>[3] = {},
   ): Promise<Stage> {
     const database = await openFresh({ migrations, procedures: ledgerProcedures });
     const vendor = await startFilmVendor();
-    const node = await openTaskNode(database, configuration(vendor.url), limits);
+    const node = await openTaskNode(database, configuration(vendor.url), limits, kept);
     const { userId: account } = await newCustomer(database, 20n * nanoPerYuan);
     node.tasks.start();
     const task = (id: string): Promise<Task | undefined> => node.tasks.find(account, id);
@@ -442,6 +443,40 @@ forEachDatabase((_name, openFresh) => {
         status = 'running';
         expect((await balance(on.database, userId))?.spendable).toBe(100n * nanoPerYuan - cost);
       }
+      await books(on);
+    });
+  });
+
+  describe('room for files', () => {
+    it.each([
+      ['files', { filesMax: 1 }],
+      ['bytes', { bytesMax: 100 }],
+    ])('that a video was accepted with is there when it is made: %s', async (what, kept) => {
+      const on = await stage(films, {}, kept);
+      const { vendor, node, account } = on;
+      vendor.state = running;
+      const { id } = await node.submit(account);
+      const refusal = { refusal: 'too_many_files' };
+      if (what === 'files') await expect(node.submit(account)).rejects.toMatchObject(refusal);
+      await on.database.query(
+        'INSERT INTO file_account (account, files, bytes) VALUES ($1, 1, 100)',
+        [account],
+      );
+      vendor.state = { status: 'completed' };
+      await end(on.task, id).toBe('completed');
+      expect(await on.spendable()).toBe(13n * nanoPerYuan);
+      await expect(node.submit(account)).rejects.toMatchObject(refusal);
+      expect(vendor.tasks.size).toBe(1);
+      await books(on);
+    });
+
+    it('ends at the largest file: a video that is larger fails, and is copied once', async () => {
+      const on = await stage(films, {}, { fileBytesMax: 100 });
+      const { id } = await on.node.submit(on.account);
+      await end(on.task, id).toBe('failed');
+      expect((await on.task(id))?.error?.message).toMatch(/too large/);
+      expect(on.vendor.received.filter(({ url }) => url.includes('/content'))).toHaveLength(1);
+      expect(await on.spendable()).toBe(20n * nanoPerYuan);
       await books(on);
     });
   });
