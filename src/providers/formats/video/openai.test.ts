@@ -73,12 +73,23 @@ describe('a submission', () => {
 
   it.each([
     ['resolution', { resolution: '1080p' }],
-    ['aspect_ratio', { aspectRatio: '16:9' }],
+    ['aspect_ratio', { aspectRatio: '1:1' }],
   ])('names a size where the format has no %s', (param, shape) => {
     expect(strict.misfit?.(call(shape))).toMatchObject({ param });
     expect(strict.misfit?.(call({ ...shape, size: '1280x720' }))).toBeUndefined();
     expect(strict.misfit?.(call({ resolution: '720p', aspectRatio: '9:16' }))).toBeUndefined();
     expect(wordy.misfit?.(call(shape))).toBeUndefined();
+  });
+
+  it.each([
+    ['16:9', '1280x720'],
+    ['9:16', '720x1280'],
+  ])('of %s has its size where the format has no ratio', (aspectRatio, size) => {
+    expect(strict.misfit?.(call({ aspectRatio, resolution: '720p' }))).toBeUndefined();
+    expect(bodyOf(strict.submit(call({ aspectRatio })))).toMatchObject({ size });
+    expect(bodyOf(strict.submit(call({ aspectRatio, size: '1792x1024' })))).toMatchObject({
+      size: '1792x1024',
+    });
   });
 
   it('takes one picture, to begin with, where the format has no more', () => {

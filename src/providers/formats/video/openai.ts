@@ -138,10 +138,15 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
   };
 }
 
+/** The format has `size` alone, and makes 720x1280 without it (the page above). */
+const sizes: ReadonlyMap<string, string> = new Map([
+  ['9:16', '720x1280'],
+  ['16:9', '1280x720'],
+]);
+
 /**
- * The server gets the client's length and size, and refuses them itself. A shape that the format
- * has no member for is refused here, unless it is what the server makes without a size (720x1280:
- * the page above).
+ * The server gets the client's length and size, and refuses them itself. A shape for which the
+ * format has no size is refused here.
  */
 function misfit(
   { images, size, resolution = '720p', aspectRatio = '9:16' }: VideoRequest,
@@ -150,10 +155,10 @@ function misfit(
   if (quirks.ownWords) return undefined;
   if (images.length > 1 || images.some(({ role }) => role === 'last'))
     return { param: 'image', why: 'one image is allowed, to begin with' };
+  if (size !== undefined) return undefined;
   const why = 'a size tells it for this model, such as 1280x720';
-  if (size === undefined && resolution !== '720p') return { param: 'resolution', why };
-  if (size === undefined && aspectRatio !== '9:16') return { param: 'aspect_ratio', why };
-  return undefined;
+  if (resolution !== '720p') return { param: 'resolution', why };
+  return sizes.has(aspectRatio) ? undefined : { param: 'aspect_ratio', why };
 }
 
 const otherNames: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
@@ -185,7 +190,7 @@ function variants(request: VideoRequest): readonly string[] {
  * `seconds` is text. An image is sent as its address, or as a data URL.
  */
 function openAiBody({
-  request: { prompt, seconds, size, images },
+  request: { prompt, seconds, aspectRatio = '', size = sizes.get(aspectRatio), images },
   upstreamModel,
 }: VideoCall): object {
   const [image] = images;
