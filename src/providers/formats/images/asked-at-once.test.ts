@@ -159,6 +159,8 @@ test('what a client sends beside the members of the price does not make more tha
       seed: 7,
       resolution: '2k',
       size: '1024x1024',
+      width: 1_792,
+      height: 1_792,
     },
     sequential_image_generation: 'auto',
     sequential_image_generation_options: { max_images: 15 },
@@ -175,6 +177,9 @@ test('what a client sends beside the members of the price does not make more tha
   const routed = asked(openrouterImages([]), callFor('google/gemini', {}, body));
   expect(routed).toMatchObject({ seed: 7 });
   expect(routed).not.toHaveProperty('resolution');
+  const together = asked(togetherImages([]), callFor('flux', {}, body));
+  expect(together).not.toHaveProperty('width');
+  expect(together).not.toHaveProperty('height');
   const ark = asked(seedream([]), callFor('doubao-seedream-4-5-251128', {}, body));
   expect(ark).toMatchObject({ seed: 7 });
   expect(Object.keys(ark).filter((name) => name.startsWith('sequential'))).toEqual([]);

@@ -41,7 +41,17 @@ export const togetherImages = (faults: readonly FaultRule[]): ImageAdapter =>
     size: (size) => ({ ...fittedSize(size, { step: 16, least: 256, most: 1_792 }) }),
     quality: () => undefined,
     base64: 'base64',
-    drop: ['size', 'style', 'background', 'moderation', 'output_compression', 'user'],
+    // The size, which is what is paid for, tells the sides.
+    drop: [
+      'size',
+      'style',
+      'background',
+      'moderation',
+      'output_compression',
+      'user',
+      'width',
+      'height',
+    ],
     nMax: () => 4,
     faults,
   });
