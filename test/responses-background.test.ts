@@ -260,10 +260,12 @@ forEachDatabase((name, _openFresh, fresh) => {
       if (how === 'cancel') await ask('POST', `/${id}/cancel`);
       if (how === 'delete') await ask('DELETE', `/${id}`);
       await keepUnchanged(database);
+      await forbidRefunds(database);
       answer();
       await expect.poll(async () => (await database.query('SELECT id FROM usage')).length).toBe(1);
       await gateway.kill();
       await changeable(database);
+      await allowRefunds(database);
       expect(await refunds(database)).toEqual([]);
       await database.query('UPDATE response SET lease_until=1');
       gateway = await startProcess(options);
@@ -281,6 +283,16 @@ forEachDatabase((name, _openFresh, fresh) => {
       name === 'sqlite'
         ? `CREATE TRIGGER closed BEFORE UPDATE ON response BEGIN SELECT RAISE(ABORT, 'closed'); END`
         : 'ALTER TABLE response ADD CONSTRAINT closed CHECK (false) NOT VALID',
+    );
+  const forbidRefunds = (database: Database) =>
+    database.query(
+      name === 'sqlite'
+        ? `CREATE TRIGGER kept BEFORE INSERT ON transfer WHEN NEW.code='refund' BEGIN SELECT RAISE(ABORT, 'kept'); END`
+        : "ALTER TABLE transfer ADD CONSTRAINT kept CHECK (code<>'refund') NOT VALID",
+    );
+  const allowRefunds = (database: Database) =>
+    database.query(
+      name === 'sqlite' ? 'DROP TRIGGER kept' : 'ALTER TABLE transfer DROP CONSTRAINT kept',
     );
   const changeable = (database: Database) =>
     database.query(

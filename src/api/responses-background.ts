@@ -20,8 +20,9 @@ const retryMs = 1_000;
  * before that is sent like any other, and nothing is stored. Resolves when the response has ended,
  * so that a draining node waits for it.
  *
- * The stored response is what its client gets, so one that ends without an answer costs nothing: the
- * transaction that ends it also pays its charge back. This runner makes it (`finish`), or once the
+ * The stored response is what its client gets, so one that ends without an answer costs nothing
+ * (but the input where `bills_cancelled_input` is set): the transaction that ends it also pays its
+ * charge back. This runner makes it (`finish`), or once the
  * runner is gone any node (`endInterrupted`).
  */
 export async function runInBackground(

@@ -18,7 +18,7 @@ import { proofs } from './schema.ts';
 
 /**
  * Starts the periodic background work; returns the functions that stop it. `memories`: the
- * stores whose entries expire, by what the log calls these.
+ * stores whose entries expire. Each key is the log's word for the entries.
  */
 export async function startUpkeep(
   database: Database,

@@ -59,7 +59,8 @@ export type ChannelEditResult = ChannelEdited | EditRefused<StoredChannel>;
 /**
  * Makes a channel from members written as in the configuration file, and from `costs`: the vendor's
  * prices, by model. Models that only the bundled list has are sold from now on at its prices,
- * delisted ones at those that they had; `newModels`, written as in the configuration file, at their own.
+ * delisted ones at those that they had; `newModels`, written as in the configuration file, at their
+ * own.
  */
 export function* addChannel(
   written: WrittenMembers,

@@ -124,3 +124,22 @@ test('nothing is written of an attempt that lost its race while it waited for mo
   await new Promise((resolve) => setImmediate(resolve));
   expect(written).toEqual([]);
 });
+
+test('an event that cannot be read, behind bytes that waited for money, ends the attempt alone', async () => {
+  const { attempt, receiver, pay } = waitingForMoney();
+  const { translator } = receiver;
+  let pieces = 0;
+  const push = translator.push.bind(translator);
+  translator.push = (piece) => {
+    pieces += 1;
+    if (pieces > 1) throw new Error('unreadable');
+    return push(piece);
+  };
+  expect(receiver.data(chunk('word '.repeat(400)))).toBe(false);
+  pay();
+  expect(await attempt.result).toMatchObject({
+    kind: 'fault',
+    stage: 'waiting',
+    fault: { kind: 'protocol', message: expect.stringContaining('unreadable') },
+  });
+});

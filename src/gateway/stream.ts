@@ -60,9 +60,10 @@ class Coverage {
     // Content has fewer bytes than the events that bring it.
     const isCovered = this.#meter.outputBytes + piece.length < this.#funded.funds.nextLookBytes;
     if (isCovered || piece.length <= sliceBytes) return reader.read(piece);
+    let room = true;
     for (let at = 0; ; at += sliceBytes) {
       const next = at + sliceBytes;
-      const room = reader.read(piece.subarray(at, next));
+      room = reader.read(piece.subarray(at, next)) && room;
       if (this.#waiting) this.#unread = piece.subarray(next);
       if (this.#waiting || this.#attempt.over || next >= piece.length) return room;
     }
@@ -72,7 +73,7 @@ class Coverage {
   readOn(room: boolean, reader: SliceReader): boolean {
     const unread = this.#unread;
     this.#unread = noBytes;
-    return unread.length === 0 || this.#attempt.over ? room : this.data(unread, reader);
+    return unread.length === 0 || this.#attempt.over ? room : this.data(unread, reader) && room;
   }
 
   /**
@@ -80,7 +81,6 @@ class Coverage {
    * `covered` is called once the money is reserved.
    */
   cover(covered: () => void): boolean {
-    if (this.#waiting) return false;
     const { funds } = this.#funded;
     if (funds.isPast(this.#meter.outputBytes)) {
       this.#attempt.abort({ kind: 'money_ended', meter: this.#meter, past: true });
@@ -129,7 +129,13 @@ class Coverage {
       if (!funds.isPartlyCovered()) break;
     }
     this.#waiting = false;
-    covered();
+    try {
+      covered();
+    } catch (error) {
+      // What an adapter throws over the rest of a piece: nobody waits for this promise.
+      const stage = this.#progress.firstByteMs === undefined ? 'waiting' : 'streaming';
+      this.#attempt.abort({ kind: 'fault', stage, fault: protocolFault(String(error)) });
+    }
   }
 }
 
@@ -149,13 +155,15 @@ export class ForwardingReceiver implements Receiver {
   readonly #attempt: ChannelAttempt;
   readonly #race: RunningRace | undefined;
   readonly #coverage: Coverage;
-  /** What waits for money, */
+  /** The client's bytes that wait for money. */
   #held = '';
-  /** and the bytes of output that were delivered before it. */
+  /** The bytes of output that were delivered before them. */
   #heldFrom = 0;
   /** The last events, where they are to tell the cost: they leave once it is charged. */
   #last = '';
   #begun = false;
+  /** The client has to read before more is read from the vendor. */
+  #isFull = false;
   #ended = false;
 
   constructor(
@@ -192,7 +200,7 @@ export class ForwardingReceiver implements Receiver {
     const held = this.#held;
     this.#held = '';
     const room = this.#coverage.readOn(this.#deliver(held), this);
-    if (this.#coverage.isWaiting) return;
+    if (this.#coverage.isWaiting || this.#attempt.over) return;
     if (room) this.#attempt.upstreamCall.resume();
     if (this.#ended) this.#attempt.endInGoodOrder(this.#close());
   };
@@ -212,7 +220,13 @@ export class ForwardingReceiver implements Receiver {
       else this.#attempt.abort(this.#close());
       return true;
     }
-    if (!room) response.onDrain(() => this.#attempt.upstreamCall.resume());
+    if (!room && !this.#isFull) {
+      this.#isFull = true;
+      response.onDrain(() => {
+        this.#isFull = false;
+        this.#attempt.upstreamCall.resume();
+      });
+    }
     return room;
   }
 
@@ -257,8 +271,10 @@ export class ForwardingReceiver implements Receiver {
 
   broken(): AttemptResult {
     const { meter } = this.translator;
-    // A finish reason and a count make a whole answer, even if the connection breaks after them.
-    if (meter.finished && meter.quantities !== undefined) return this.#close();
+    // A finish reason and a count make a whole answer, even if the connection breaks after them; but
+    // not one of which a part still waits for money.
+    const isWhole = meter.finished && meter.quantities !== undefined;
+    if (isWhole && !this.#coverage.isWaiting) return this.#close();
     return {
       kind: 'fault',
       stage: this.stage,
@@ -314,7 +330,7 @@ export class CollectingReceiver implements Receiver {
 
   readonly #covered = (): void => {
     this.#coverage.readOn(true, this);
-    if (this.#coverage.isWaiting) return;
+    if (this.#coverage.isWaiting || this.#attempt.over) return;
     const { meter } = this.collector;
     if (this.#ended || meter.done || meter.fault !== undefined) this.#attempt.abort(this.#close());
     else this.#attempt.upstreamCall.resume();
@@ -336,7 +352,8 @@ export class CollectingReceiver implements Receiver {
 
   broken(): AttemptResult {
     const { meter } = this.collector;
-    if (meter.finished && meter.quantities !== undefined) return this.#close();
+    const isWhole = meter.finished && meter.quantities !== undefined;
+    if (isWhole && !this.#coverage.isWaiting) return this.#close();
     return {
       kind: 'fault',
       stage: 'waiting',

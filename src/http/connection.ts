@@ -447,7 +447,7 @@ function parseResponseHead(text: string): ResponseHead {
   // A length beside chunks is how a second reply is smuggled into the first, and HTTP/1.0 knows no
   // chunks.
   const doubtful = coding !== undefined && (!is11 || headers.get('content-length') !== undefined);
-  const stays = connection === '' ? is11 : connection === 'keep-alive';
+  const stays = connection === '' ? is11 : /^keep-alive(?: *, *keep-alive)*$/.test(connection);
   return {
     status,
     headers,

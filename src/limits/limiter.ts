@@ -201,7 +201,7 @@ export const tokensFullAt = (state: Subject, now: number): number =>
 const withLeased = (fullAt: number, now: number, leasedMs: number): number =>
   leasedMs === 0 ? fullAt : Math.max(fullAt, now) + leasedMs;
 
-export class LimitedPass implements Pass {
+class LimitedPass implements Pass {
   readonly requests: LimitState | undefined;
   readonly tokens: LimitState | undefined;
   private readonly state: Subject;

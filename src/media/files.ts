@@ -13,7 +13,7 @@ export interface NewFile {
   /** `piece`: bytes of a file that a client uploads, whatever they are. */
   readonly kind: FileKind | 'piece';
   readonly expiresAt?: number;
-  /** `room` counted it before it was made: it is stored whatever the account has by now. */
+  /** Its place was counted before it was made: it is stored whatever the account has by now. */
   readonly promised?: true;
 }
 

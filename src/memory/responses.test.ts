@@ -201,6 +201,21 @@ forEachDatabase((_, openFresh, fresh) => {
     expect(await store.expire()).toBe(1);
   });
 
+  test('a response that was read as failed stays so, and its late answer is paid back', async () => {
+    const clock = new TurnedClock();
+    const { store, paidBack } = await openPaying(await openFresh({ migrations }), clock);
+    await store.begin('ada', queued('late'));
+    clock.at += responseLeaseMs + 1;
+    expect(await store.find('ada', 'late')).toMatchObject({ status: 'failed' });
+    expect(await store.renew('late', 'in_progress')).toBe(false);
+    await store.finish('ada', turn('late'));
+    expect(await store.find('ada', 'late')).toMatchObject({
+      status: 'failed',
+      body: { status: 'failed' },
+    });
+    expect(await paidBack()).toEqual(['late']);
+  });
+
   test('a charge whose runner died is paid back, whatever its client did', async () => {
     const clock = new TurnedClock();
     const { store, paidBack } = await openPaying(await openFresh({ migrations }), clock);

@@ -150,19 +150,19 @@ class DatabaseResponseStore implements ResponseStore {
       'SELECT * FROM response WHERE id=$1 AND account=$2 AND expires_at>$3',
       [id, account, this.#clock.now()],
     );
-    return row && this.#read(row);
-  }
-
-  /**
-   * The response at this moment: one whose node is gone has failed, even if its row says otherwise.
-   */
-  #read(row: Row): StoredResponse {
+    if (row === undefined) return undefined;
     const response = read(row);
-    const orphaned =
-      running.has(response.status) &&
-      typeof row['lease_until'] === 'bigint' &&
-      row['lease_until'] < this.#clock.now();
-    return orphaned ? interrupted(response) : response;
+    const lease = row['lease_until'];
+    if (!running.has(response.status) || typeof lease !== 'bigint' || lease >= this.#clock.now())
+      return response;
+    // Its node is gone. Who reads that it has failed reads no further: it stays so.
+    const failed = interrupted(response);
+    const changed = await this.#database.query(
+      `UPDATE response SET status='failed', body=$3
+        WHERE id=$1 AND lease_until=$2 AND status IN ('queued', 'in_progress') RETURNING id`,
+      [id, lease, JSON.stringify(failed.body)],
+    );
+    return changed.length > 0 ? failed : this.find(account, id);
   }
 
   async conversation(account: string, id: string): Promise<readonly Item[] | undefined> {

@@ -77,7 +77,8 @@ function reference(text: string): string[][] {
       if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
       else if (line.startsWith('event:')) name = line.slice(6).trim();
     }
-    if (data.join('\n') !== '' && /\n\r?\n$/.test(part)) events.push([name, data.join('\n')]);
+    const joined = data.join(' ');
+    if (joined !== '' && /\n\r?\n$/.test(part)) events.push([name, joined]);
   }
   return events;
 }

@@ -379,15 +379,16 @@ export async function expireTasks(database: Database, now: number): Promise<numb
   return (await database.query(sql, [now - rowsKeptMs])).length;
 }
 
-/** The number of this account's unfinished tasks. */
+/** The number of this account's unfinished tasks, without one that was submitted with this key. */
 export async function openTasksOf(
   database: Database,
   account: string,
+  idempotencyKey: string | undefined,
   now: number,
 ): Promise<number> {
-  const sql =
-    'SELECT COUNT(*) AS tasks FROM task WHERE account=$1 AND created_at>$2 AND ended_at IS NULL';
-  const [row] = await database.query(sql, [account, now - taskKeptMs]);
+  const sql = `SELECT COUNT(*) AS tasks FROM task WHERE account=$1 AND created_at>$2
+    AND ended_at IS NULL AND (idempotency_key IS NULL OR idempotency_key<>$3)`;
+  const [row] = await database.query(sql, [account, now - taskKeptMs, idempotencyKey ?? '']);
   return Number(row?.['tasks']);
 }
 

@@ -66,7 +66,8 @@ export async function submitTask(
     onLimits(entered);
     // No vendor makes, or bills, a video for which there is no room: those that are being made have
     // theirs.
-    const open = await openTasksOf(parts.database, principal.userId, parts.clock.now());
+    const { database, clock } = parts;
+    const open = await openTasksOf(database, principal.userId, request.idempotencyKey, clock.now());
     const room = await parts.files.room(principal.userId, open);
     if (room === 'away')
       refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, unavailableRetryMs);

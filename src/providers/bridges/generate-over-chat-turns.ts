@@ -32,13 +32,8 @@ export function turnsAsChat(
   contentsOf(contents).forEach((content, i, all) => {
     const param = Array.isArray(contents) ? `contents[${i}].parts` : 'contents.parts';
     if (content.role !== 'model') return turns.user(content, param);
-    said.push(
-      ...partsOf(content).map((part, j) => ({
-        part,
-        param: `${param}[${j}]`,
-        callId: `call_${i}_${j}`,
-      })),
-    );
+    for (const [j, part] of partsOf(content).entries())
+      said.push({ part, param: `${param}[${j}]`, callId: `call_${i}_${j}` });
     if (all[i + 1]?.role === 'model') return;
     turns.model(said);
     said = [];

@@ -328,6 +328,24 @@ test('details of older answers, without their places among calls, stand before t
     ]);
 });
 
+test('places that a client sends in another order repeat no letter', () => {
+  const details = [7, 3].map((at, index) => ({
+    type: 'reasoning.text',
+    text: 'A?',
+    signature: 'sigA',
+    format: 'anthropic-claude-v1',
+    index,
+    at,
+  }));
+  const message = { role: 'assistant', content: 'ten letters', reasoning_details: details };
+  const body = requestOf('chat', [message, { role: 'user', content: 'Go on' }]);
+  for (const { vendor, model } of [anthropic, bedrock]) {
+    const texts = JSON.stringify(blocksSent(sent(vendor, model, body, 'chat')));
+    const said = [...texts.matchAll(/"text":"([^"]*)"/g)].map(([, text]) => text).join('');
+    expect(said).toBe('ten letters');
+  }
+});
+
 test('reasoning that no vendor sealed does not divide a turn', () => {
   const reasoning = (text: string): Body => ({
     type: 'reasoning',

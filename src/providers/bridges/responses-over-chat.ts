@@ -109,6 +109,17 @@ function droppedItems(input: Documented<CreateResponse>['input']): string[] {
 /** A message of an assistant while items are added to it. */
 type Draft = Record<string, unknown> & { readonly role: string };
 
+/** The characters in the text of a message: counted once, since its items may be many. */
+const textLengths = new WeakMap<Draft, number>();
+
+function listIn(into: Draft, name: 'tool_calls' | 'reasoning_details'): unknown[] {
+  const list = into[name];
+  if (Array.isArray(list)) return list;
+  const made: unknown[] = [];
+  into[name] = made;
+  return made;
+}
+
 /**
  * `instructions` and `input` as chat's messages. Consecutive reasoning, text and calls of the
  * assistant become one message.
@@ -193,7 +204,10 @@ function addMessage(messages: Draft[], item: Documented<ResponseItem>, param: st
     typeof content === 'string' ? [{ text: content }] : objectsOf(content);
   const text = parts.map((part) => textOf(part.text) ?? '').join('');
   const refusal = parts.map((part) => textOf(part.refusal) ?? '').join('');
-  if (text) into['content'] = (textOf(into['content']) ?? '') + text;
+  if (text) {
+    into['content'] = (textOf(into['content']) ?? '') + text;
+    textLengths.set(into, (textLengths.get(into) ?? 0) + characters(text));
+  }
   if (refusal) into['refusal'] = refusal;
   else into['content'] ??= '';
 }
@@ -206,7 +220,7 @@ function addCall(into: Draft, item: Documented<ResponseItem>, args: string): voi
     function: { name: chatName(item), arguments: args },
     ...extra,
   };
-  into['tool_calls'] = [...listOf(into['tool_calls']), call];
+  listIn(into, 'tool_calls').push(call);
 }
 
 /** Adds reasoning from earlier answers, with the details that Tollgate sealed. */
@@ -218,12 +232,10 @@ function addReasoning(messages: Draft[], item: Documented<ResponseItem>): void {
   const into = assistant(messages);
   if (text) into['reasoning_content'] = (textOf(into['reasoning_content']) ?? '') + text;
   if (details.length === 0) return;
-  const at = characters(textOf(into['content']) ?? '');
+  const at = textLengths.get(into) ?? 0;
   const calls = listOf(into['tool_calls']).length;
-  into['reasoning_details'] = [
-    ...listOf(into['reasoning_details']),
-    ...details.map((detail) => movedDetail(detail, at, calls)),
-  ];
+  const all = listIn(into, 'reasoning_details');
+  for (const detail of details) all.push(movedDetail(detail, at, calls));
 }
 
 function chatPart(value: Unchecked<ResponsePart>, param: string): JsonObject {

@@ -128,7 +128,8 @@ function withNamedModels(call: VendorCall<CreateResponse>): VendorCall<CreateRes
 function flatChoice(choice: Documented<ResponseToolChoice>): JsonObject {
   if (choice.type === 'allowed_tools')
     return { ...choice, tools: objectsOf(choice.tools).map(flatChoice) };
-  return choice.type === 'custom' || choice.type === 'function'
+  const isNamed = choice.type === 'function' && choice.namespace === undefined;
+  return choice.type === 'custom' || (choice.type === 'function' && !isNamed)
     ? { type: 'function', name: chatName(choice) }
     : choice;
 }
@@ -177,6 +178,7 @@ function clientItem(item: Documented<ResponseItem>, tools: Tools): JsonObject | 
   const tool = item.type === 'function_call' ? tools.get(textOf(item.name) ?? '') : undefined;
   if (tool === undefined) return undefined;
   const { name, namespace, custom } = tool;
+  if (!custom && namespace === undefined && name === item.name) return undefined;
   const named = { ...item, name, ...(namespace === undefined ? {} : { namespace }) };
   if (!custom) return named;
   const { arguments: args, ...rest } = named;
@@ -282,12 +284,13 @@ class ClientToolsStream implements StreamTranslator {
     if (open === undefined) return type.endsWith('.done') ? eventOf(type, this.#name(data)) : event;
     if (type.endsWith('.done')) open.args = textOf(body.arguments) ?? open.args;
     else open.args += textOf(body.delta) ?? '';
-    const isWhole = isObject(parse(open.args));
+    // The arguments are read where they may end, and not with each delta.
+    const isWhole = !open.told && /\}\s*$/.test(open.args) && isObject(parse(open.args));
     const input = customToolInput(open.args);
     const told = type.replace('function_call_arguments', 'custom_tool_call_input');
     const text = type.endsWith('.done')
       ? { path: ['arguments'], name: 'input', json: jsonText(input) }
-      : { path: ['delta'], json: jsonText(isWhole && !open.told ? input : '') };
+      : { path: ['delta'], json: jsonText(isWhole ? input : '') };
     open.told ||= isWhole;
     return eventOf(
       told,

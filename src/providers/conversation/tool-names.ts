@@ -11,7 +11,7 @@ import type { VendorCall } from '../adapter.ts';
 const lengthMax = 64;
 const hashLength = 8;
 
-/** The name that chat has for a client's tool: a longer one ends in a hash, in every request. */
+/** The name that chat has for a client's tool: a longer one is cut and ends in its hash. */
 export function chatToolName<Name>(name: Name): Name | string {
   if (typeof name !== 'string' || name.length <= lengthMax) return name;
   const hash = createHash('sha256').update(name).digest('base64url').slice(0, hashLength);

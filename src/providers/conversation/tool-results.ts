@@ -13,7 +13,8 @@ export function mediaAfterResults(messages: unknown): unknown {
     if (holdsMedia(message)) {
       const parts = listOf(message['content']);
       const id = stringOf(message['tool_call_id']);
-      moved.push(textPart(`Result of the call ${id}:`), ...parts.filter(isMedium));
+      moved.push(textPart(`Result of the call ${id}:`));
+      for (const part of parts) if (isMedium(part)) moved.push(part);
       all.push({ ...message, content: resultText(parts) });
     } else if (moved.length === 0 || (isObject(message) && message['role'] === 'tool'))
       all.push(message);

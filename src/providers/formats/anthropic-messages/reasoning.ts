@@ -185,15 +185,14 @@ export function inOrder<
   calls: readonly Call[],
 ): { readonly steps: TurnStep<Thought, Part, Call>[]; readonly left: readonly Call[] } {
   const steps: TurnStep<Thought, Part, Call>[] = [];
-  const left = [...thoughts];
-  let before = 0;
-  let called = 0;
+  const cut = cutterAt(thoughts);
+  let [thought, called, before] = [0, 0, 0];
   const think = (until: number): void => {
-    for (let next = left[0]; next !== undefined && next.at <= until; next = left[0]) {
-      for (const call of calls.slice(called, next.calls)) steps.push({ kind: 'call', call });
-      called = Math.max(called, next.calls);
+    for (let next = thoughts[thought]; next !== undefined && next.at <= until; ) {
+      for (; called < Math.min(next.calls, calls.length); called += 1)
+        steps.push({ kind: 'call', call: calls[called] as Call });
       steps.push({ kind: 'thinking', thought: next });
-      left.shift();
+      next = thoughts[++thought];
     }
   };
   for (const part of parts) {
@@ -202,10 +201,7 @@ export function inOrder<
       steps.push({ kind: 'part', part });
       continue;
     }
-    for (const text of cutText(
-      part.text ?? '',
-      left.map(({ at }) => at - before),
-    )) {
+    for (const text of cut(part.text ?? '', before)) {
       think(before);
       before += characters(text);
       steps.push({ kind: 'part', part: { ...part, text } });
@@ -215,11 +211,24 @@ export function inOrder<
   return { steps, left: calls.slice(called) };
 }
 
-/** Cuts the text at the positions of the thinking within it. */
-export function cutText(text: string, cuts: readonly number[]): string[] {
-  if (cuts.length === 0) return [text];
-  const letters = [...text];
-  const inside = [...new Set(cuts)].filter((at) => at > 0 && at < letters.length);
-  const ends = [0, ...inside, letters.length];
-  return ends.slice(1).map((end, i) => letters.slice(ends[i], end).join(''));
+/**
+ * Cuts the texts of a message, one after the other, where thinking stands within them. `from`: the
+ * place at which the text begins. A client may send places in any order.
+ */
+function cutterAt(thoughts: readonly TurnPlace[]): (text: string, from: number) => string[] {
+  const places = [...new Set(thoughts.map(({ at }) => at))].sort((one, other) => one - other);
+  let next = 0;
+  const placeFrom = (from: number): number => (places[next] ?? Number.POSITIVE_INFINITY) - from;
+  return (text, from) => {
+    while (placeFrom(from) <= 0) next += 1;
+    if (next === places.length) return [text];
+    const letters = [...text];
+    const pieces: string[] = [];
+    let start = 0;
+    for (; placeFrom(from) < letters.length; next += 1) {
+      pieces.push(letters.slice(start, placeFrom(from)).join(''));
+      start = placeFrom(from);
+    }
+    return [...pieces, letters.slice(start).join('')];
+  };
 }

@@ -132,7 +132,8 @@ function resultPart({ id, name, parts, isError, param }: ToolResult, model: Gemi
       param: `${param}.tool_call_id`,
       why: `no message before it calls a tool with the id '${id}'.`,
     });
-  const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  const text = texts.join(texts.length < parts.length ? '\n\n' : '');
   const object = objectText(text);
   const response = isError
     ? `{"error":${object ?? JSON.stringify(text)}}`

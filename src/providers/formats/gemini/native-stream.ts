@@ -146,7 +146,8 @@ export class NativeGenerateStream implements StreamTranslator {
   #whole(value: unknown, text: string): void {
     this.meter.fault ??= geminiFaultWithin(value);
     if (this.meter.fault !== undefined) return;
-    if (isObject(value)) this.#hear(text);
+    // An event is one line, and Google writes JSON on several.
+    if (isObject(value)) this.#hear(text.replace(/[\r\n]+/g, ' '));
     else for (const element of listOf(value)) if (!this.#hear(jsonText(element))) return;
   }
 

@@ -47,6 +47,15 @@ test('only the model changes, and the limit where it has to be lower', () => {
   );
 });
 
+test('a whole answer that comes instead of events is one event, however it is written', () => {
+  const translator = geminiNative.stream(callOf());
+  const reply = JSON.stringify(JSON.parse(events[2] ?? ''), null, 2);
+  const out = translator.push(Buffer.from(reply)) + translator.end();
+  expect(out).toMatch(/^data: [^\n]+\r?\n\r?\n$/);
+  expect(JSON.parse(out.slice(6))).toMatchObject({ candidates: [{ finishReason: 'STOP' }] });
+  expect(translator.meter.fault).toBeUndefined();
+});
+
 test('a signature that Tollgate wrote is replaced, in lists and in a single turn or part', () => {
   const part = { functionCall: { name: 'f' }, thoughtSignature: ownSignature([]) };
   for (const parts of [part, [part]])

@@ -79,7 +79,7 @@ interface ImageTokens {
 export interface ImagesQuirks {
   /** Renamed members: client's name → vendor's name. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** Members that the vendor refuses, or that only `size` may set, because its price is by them. */
+  /** Members that the vendor refuses, or that decide the price: the client's `size` sets those. */
   readonly drop?: readonly string[];
   /** The most images that the vendor makes at a time, or whose bytes fit into one answer. */
   readonly nMax?: (request: ImageRequest) => number;

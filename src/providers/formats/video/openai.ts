@@ -123,7 +123,8 @@ const gone = (body: Documented<VideoReply>): boolean =>
 export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
   return {
     misfit: ({ request }) => misfit(request, quirks),
-    variants: ({ request }) => variants(request),
+    variants: ({ request }) =>
+      variants(quirks.ownWords ? request : { ...request, size: sizeOf(request) }),
     submit: (call) => postJson('/videos', quirks.ownWords ? commonBody(call) : openAiBody(call)),
     readSubmission(reply) {
       const body: Documented<VideoReply> | Fault = acceptedReply(reply, faults);
@@ -139,7 +140,7 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
 }
 
 /** The format has `size` alone, and makes 720x1280 without it (the page above). */
-const sizes: ReadonlyMap<string, string> = new Map([
+const sizesOfRatios: ReadonlyMap<string, string> = new Map([
   ['9:16', '720x1280'],
   ['16:9', '1280x720'],
 ]);
@@ -158,10 +159,13 @@ function misfit(
   if (size !== undefined) return undefined;
   const why = 'a size tells it for this model, such as 1280x720';
   if (resolution !== '720p') return { param: 'resolution', why };
-  return sizes.has(aspectRatio) ? undefined : { param: 'aspect_ratio', why };
+  return sizesOfRatios.has(aspectRatio) ? undefined : { param: 'aspect_ratio', why };
 }
 
 const otherNames: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
+
+const sizeOf = ({ size, aspectRatio }: VideoRequest): string | undefined =>
+  size ?? sizesOfRatios.get(aspectRatio ?? '');
 
 /** The names of the resolution that is made: the size decides where there is one. */
 function resolutionsOf(request: VideoRequest): readonly string[] {
@@ -189,10 +193,9 @@ function variants(request: VideoRequest): readonly string[] {
  * videos would cost more, and a callback address would show clients which vendor the operator uses.
  * `seconds` is text. An image is sent as its address, or as a data URL.
  */
-function openAiBody({
-  request: { prompt, seconds, aspectRatio = '', size = sizes.get(aspectRatio), images },
-  upstreamModel,
-}: VideoCall): object {
+function openAiBody({ request, upstreamModel }: VideoCall): object {
+  const { prompt, seconds, images } = request;
+  const size = sizeOf(request);
   const [image] = images;
   return {
     model: upstreamModel,
