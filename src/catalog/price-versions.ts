@@ -115,15 +115,15 @@ export async function priceVersions(
 
 /** The price that is in force, and those that wait. */
 export function* presentAndComingPrices(model: string): Transaction<readonly Price[]> {
-  const sql =
-    'SELECT v.price FROM price_versions v JOIN models m ON m.id=v.model WHERE m.id=$1 AND v.version>=m.price_version';
+  const sql = `SELECT v.price FROM price_versions v JOIN models m ON m.id=v.model
+    WHERE m.id=$1 AND v.version>=m.price_version`;
   const rows = yield { sql, params: [model] };
   return rows.map((row) => parsePrice(String(row['price'])));
 }
 
 /**
- * The number of the latest version if it has this price already and waits for the same time; `later`
- * undefined: it did not wait. A form sent twice publishes once.
+ * The number of the latest version if it has this price already and waits for the same time
+ * (`later`; undefined: it did not wait). A form sent twice publishes once.
  */
 export function* latestIfSame(
   model: string,

@@ -69,7 +69,7 @@ class Coverage {
     }
   }
 
-  /** Has the rest read, once what waited for money is delivered. `room`: there was room for that. */
+  /** Has the rest read, once what waited for money is delivered. `room`: the client took that. */
   readOn(room: boolean, reader: SliceReader): boolean {
     const unread = this.#unread;
     this.#unread = noBytes;
@@ -271,8 +271,8 @@ export class ForwardingReceiver implements Receiver {
 
   broken(): AttemptResult {
     const { meter } = this.translator;
-    // A finish reason and a count make a whole answer, even if the connection breaks after them; but
-    // not one of which a part still waits for money.
+    // A finish reason and a count make a whole answer, even if the connection breaks after them, but
+    // not while a part of it waits for money.
     const isWhole = meter.finished && meter.quantities !== undefined;
     if (isWhole && !this.#coverage.isWaiting) return this.#close();
     return {

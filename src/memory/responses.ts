@@ -140,7 +140,9 @@ class DatabaseResponseStore implements ResponseStore {
 
   async leave(id: string): Promise<void> {
     await this.#database.query(
-      `UPDATE response SET lease_until=NULL, status=CASE WHEN status IN ('queued', 'in_progress') THEN 'cancelled' ELSE status END WHERE id=$1`,
+      `UPDATE response SET lease_until=NULL,
+        status=CASE WHEN status IN ('queued', 'in_progress') THEN 'cancelled' ELSE status END
+        WHERE id=$1`,
       [id],
     );
   }
@@ -222,7 +224,9 @@ class DatabaseResponseStore implements ResponseStore {
 
   async expire(): Promise<number> {
     const rows = await this.#database.query(
-      `DELETE FROM response WHERE id IN (SELECT id FROM response WHERE expires_at<=$1 AND lease_until IS NULL ORDER BY expires_at LIMIT ${expiredAtOnceMax}) RETURNING id`,
+      `DELETE FROM response WHERE id IN (SELECT id FROM response
+        WHERE expires_at<=$1 AND lease_until IS NULL
+        ORDER BY expires_at LIMIT ${expiredAtOnceMax}) RETURNING id`,
       [this.#clock.now()],
     );
     return rows.length;
@@ -301,7 +305,8 @@ function* finish(
   const { id, status, body } = response;
   const lease = status === 'failed' ? 'lease_until' : 'NULL';
   const rows = yield {
-    sql: `UPDATE response SET status=$2, body=$3, lease_until=${lease} WHERE id=$1 AND status IN ('queued', 'in_progress', $2) RETURNING id`,
+    sql: `UPDATE response SET status=$2, body=$3, lease_until=${lease}
+      WHERE id=$1 AND status IN ('queued', 'in_progress', $2) RETURNING id`,
     params: [id, status, JSON.stringify(body)],
   };
   if (rows.length > 0) yield* index(account, response);
@@ -318,7 +323,8 @@ function* endInterrupted(at: number, payBack: PayBack): Transaction<boolean> {
   const stored = read(row);
   const { id, status, body } = running.has(stored.status) ? interrupted(stored) : stored;
   const ended = yield {
-    sql: 'UPDATE response SET status=$2, body=$3, lease_until=NULL WHERE id=$1 AND lease_until=$4 RETURNING id',
+    sql: `UPDATE response SET status=$2, body=$3, lease_until=NULL
+      WHERE id=$1 AND lease_until=$4 RETURNING id`,
     params: [id, status, JSON.stringify(body), row['lease_until'] ?? null],
   };
   if (ended.length > 0) yield* payBack({ id, at });
@@ -342,7 +348,8 @@ function* cancel(account: string, id: string, at: number): Transaction<StoredRes
   if (!running.has(response.status)) return response;
   const body = { ...response.body, status: 'cancelled' };
   const done = yield {
-    sql: "UPDATE response SET status='cancelled', body=$2 WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id",
+    sql: `UPDATE response SET status='cancelled', body=$2
+      WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id`,
     params: [id, JSON.stringify(body)],
   };
   return done.length > 0 ? { ...response, status: 'cancelled', body } : response;
