@@ -111,7 +111,8 @@ describe.skipIf(noChromium)('the market of models', () => {
       expect.arrayContaining([expect.stringContaining('gemini-2.5-flash')]),
     );
     await go('/models?sort=first&kind=chat');
-    expect(await cards(page).first().innerText()).toContain('deepseek-chat');
+    // The page is there before its cards are drawn.
+    await expect.poll(() => cards(page).first().innerText()).toContain('deepseek-chat');
     await page.getByLabel('Compare deepseek-chat').check();
     await page.getByLabel('Compare gpt-4o', { exact: true }).check();
     await page.getByRole('button', { name: 'Compare 2 models' }).click();
