@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
 import { isFault } from '../src/providers/formats/fault.ts';
 import { geminiChat } from '../src/providers/formats/gemini/adapter.ts';
-import { chatCall } from './support/chat-call.ts';
+import { chatCall } from './support/vendor-call.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

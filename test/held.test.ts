@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { vendors } from '../src/providers/index.ts';
-import { chatCall } from './support/chat-call.ts';
+import { chatCall } from './support/vendor-call.ts';
 import { held } from './support/held.ts';
 import { taken } from './support/violations-found.ts';
 

@@ -11,6 +11,7 @@ import type {
 } from '../src/providers/adapter.ts';
 import { cuts } from './cuts.ts';
 import type { Recording } from './recorded-traffic.ts';
+import { vendorCall } from './support/vendor-call.ts';
 
 const seed = 20_261_121;
 const wrongCharsMax = 700;
@@ -76,18 +77,15 @@ export function callAs(
   upstreamModel: string,
   answerId = 'chatcmpl-replayed',
 ): VendorCall {
-  return {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
+  return vendorCall(body, {
     publicModel: 'public/model',
     upstreamModel,
     stream: streamed,
     includeUsage: streamed,
     streamUpstream: streamed,
-    outputTokensMax: undefined,
     answerId,
     created: 1_700_000_000,
-  };
+  });
 }
 
 export interface Played {

@@ -11,7 +11,7 @@ import {
   recordingsAt,
   recordingsFolder,
 } from './recorded-traffic.ts';
-import { chatCall } from './support/chat-call.ts';
+import { chatCall } from './support/vendor-call.ts';
 
 /**
  * The simulator was written from the vendors' documents; what was recorded of the vendors

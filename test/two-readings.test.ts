@@ -8,6 +8,7 @@ import type { FaultKind } from '../src/base/fault.ts';
 import type { Adapter, VendorAnswer, VendorCall } from '../src/providers/adapter.ts';
 import { isFault } from '../src/providers/formats/fault.ts';
 import { vendors } from '../src/providers/index.ts';
+import { vendorCall } from './support/vendor-call.ts';
 
 /**
  * The vendors' documents were read twice: by providers/, which speaks to vendors, and by sim/,
@@ -35,22 +36,12 @@ function callOf(upstreamModel: string, stream: boolean, more: object = {}): Vend
     ...(stream && { stream, stream_options: { include_usage: true } }),
     ...more,
   };
-  const bytes = Buffer.from(JSON.stringify(body));
-  const shape = {
+  return vendorCall(body, {
+    upstreamModel,
     stream,
     includeUsage: stream,
     streamUpstream: stream,
-    outputTokensMax: undefined,
-  };
-  return {
-    body,
-    bytes,
-    publicModel: 'public',
-    upstreamModel,
-    ...shape,
-    answerId: 'chatcmpl-1',
-    created: 1,
-  };
+  });
 }
 
 describe.each(

@@ -1,25 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { json, type ScriptedVendor, startVendor } from '../../test/support/scripted-vendor.ts';
 import { postControl } from '../http/control-call.ts';
-import type { VendorCall, BaseAdapter } from '../providers/adapter.ts';
+import type { BaseAdapter } from '../providers/adapter.ts';
 import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
 import type { Authorizer, UnsignedRequest, Vendor } from '../providers/vendor.ts';
 import { ChannelAttempt } from './attempt.ts';
 import { OpenChannels } from './channels/open-channels.ts';
 import { gatewayLimits } from './parts.ts';
+import { vendorCall } from '../../test/support/vendor-call.ts';
 
-const call: VendorCall = {
-  body: { model: 'm', messages: [] },
-  bytes: Buffer.from('{"model":"m","messages":[]}'),
-  publicModel: 'm',
-  upstreamModel: 'up',
-  stream: false,
-  includeUsage: false,
-  streamUpstream: false,
-  outputTokensMax: undefined,
-  answerId: 'chatcmpl-1',
-  created: 1,
-};
+const call = vendorCall({ model: 'm', messages: [] }, { publicModel: 'm' });
 
 /**
  * One request to a vendor whose requests are proved by `authorize`, from the open channel to the

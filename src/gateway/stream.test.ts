@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { VendorCall } from '../providers/adapter.ts';
 import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
+import { vendorCall } from '../../test/support/vendor-call.ts';
 import { parseJson } from '../api/request-body.ts';
 import type { ApiRequest } from './api-request.ts';
 import { ChannelAttempt } from './attempt.ts';
@@ -15,17 +16,13 @@ import { ForwardingReceiver } from './stream.ts';
 function newCall(): VendorCall {
   const messages = [{ role: 'user', content: 'word '.repeat(8_000) }];
   const sent = Buffer.from(JSON.stringify({ model: 'm', messages, stream: true }));
-  return {
-    ...parseJson(sent, 'application/json'),
+  const parsed = parseJson(sent, 'application/json');
+  return vendorCall(parsed.body, {
+    ...parsed,
     publicModel: 'm',
-    upstreamModel: 'up',
     stream: true,
-    includeUsage: false,
     streamUpstream: true,
-    outputTokensMax: undefined,
-    answerId: 'chatcmpl-1',
-    created: 1,
-  };
+  });
 }
 
 const chunk = (content: string): Buffer =>

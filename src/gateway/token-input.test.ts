@@ -1,6 +1,6 @@
 import { decode, encode } from 'gpt-tokenizer/encoding/cl100k_base';
 import { expect, test } from 'vitest';
-import { chatCall } from '../../test/support/chat-call.ts';
+import { chatCall } from '../../test/support/vendor-call.ts';
 import { hasTokenInput, withTextInput } from './token-input.ts';
 
 const call = (input: unknown) => {

@@ -5,6 +5,7 @@ import type { Quantities } from '../base/quantities.ts';
 import type { Adapter, VendorAnswer, VendorCall, StreamTranslator } from './adapter.ts';
 import { isFault } from './formats/fault.ts';
 import { vendors } from './index.ts';
+import { vendorCall } from '../../test/support/vendor-call.ts';
 
 /** The expected meaning of the answer to one prompt, for every vendor. */
 interface Expected {
@@ -53,19 +54,14 @@ const clientBody =
 function callOf(over: Partial<VendorCall> = {}): VendorCall {
   const text = over.bytes?.toString('utf8') ?? clientBody;
   const body: Record<string, unknown> = JSON.parse(text);
-  return {
-    body,
+  return vendorCall(body, {
     bytes: Buffer.from(text),
     publicModel: 'public/model',
     upstreamModel: 'up-模型',
-    stream: false,
-    includeUsage: false,
-    streamUpstream: false,
-    outputTokensMax: undefined,
     answerId: 'chatcmpl-abc',
     created: 1_700_000_000,
     ...over,
-  };
+  });
 }
 
 const streamed = callOf({ stream: true, streamUpstream: true, includeUsage: true });

@@ -13,6 +13,7 @@ import { inCamelCase } from '../../src/providers/conversation/spelling.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { SimulatedClient } from '../gateway/simulated-client.ts';
 import { chunk, streamOf } from '../support/scripted-vendor.ts';
+import { vendorCall } from '../support/vendor-call.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
 
 const requests = [
@@ -108,19 +109,15 @@ const asked = {
   model: 'm',
 } as Parameters<typeof parseGenerate>[0];
 
-const callOf = (request: ApiRequest, stream: boolean): VendorCall => ({
-  body: request.body,
-  bytes: request.bytes,
-  skeleton: request.skeleton,
-  publicModel: 'm',
-  upstreamModel: 'up',
-  stream,
-  includeUsage: true,
-  streamUpstream: stream,
-  outputTokensMax: 7,
-  answerId: 'a',
-  created: 1,
-});
+const callOf = (request: ApiRequest, stream: boolean): VendorCall =>
+  vendorCall(request.body, {
+    bytes: request.bytes,
+    skeleton: request.skeleton,
+    stream,
+    includeUsage: true,
+    streamUpstream: stream,
+    outputTokensMax: 7,
+  });
 
 const generating = ['gemini', 'vertex', 'openai', 'anthropic', 'bedrock', 'cohere'];
 

@@ -5,6 +5,7 @@ import { bufferOf, editJson, replaceMember } from '../../src/base/json.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
+import { vendorCall } from '../support/vendor-call.ts';
 import { expectLinear, fuzz, timeout } from './fuzzing.ts';
 
 const picture = 'data:image/png;base64,iVBORw0KGgo=';
@@ -131,22 +132,13 @@ test('a body is read as JSON.parse reads it, or refused; so is what it asks', { 
       const request = orRefusal(() => parseChat('req_1', principal, body.body, input));
       if (request === undefined) return;
       expect(request.text().length).toBeLessThan(3 * input.length + 100);
-      const call = {
-        ...{
-          body: request.body,
-          bytes: input,
-          publicModel: request.model,
-          upstreamModel: 'up',
-          stream: request.stream,
-          includeUsage: true,
-        },
-        ...{
-          streamUpstream: request.stream,
-          outputTokensMax: undefined,
-          answerId: 'a',
-          created: 1,
-        },
-      };
+      const call = vendorCall(request.body, {
+        bytes: input,
+        publicModel: request.model,
+        stream: request.stream,
+        includeUsage: true,
+        streamUpstream: request.stream,
+      });
       // Whatever was taken can be said to every vendor, or that vendor's format refuses it by name;
       // and what is said is JSON.
       for (const adapter of wire) {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { VendorCall } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { EventStreamFrames } from '../../src/providers/formats/bedrock-converse/stream.ts';
 import { SseFrames } from '../../src/providers/stream/frames.ts';
 import { chunk, streamOf } from '../support/scripted-vendor.ts';
 import { eventFrame, exceptionFrame } from '../support/event-stream.ts';
+import { vendorCall } from '../support/vendor-call.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
 
 const message = (type: string, more: object): string =>
@@ -103,22 +103,10 @@ test('an LF before a CR decides how lines end, also where a piece ends in that C
   expect(heard).toEqual(['a']);
 });
 
-const call: VendorCall = {
-  ...{
-    body: { model: 'm', messages: [] },
-    bytes: Buffer.from('{"model":"m","messages":[]}'),
-    publicModel: 'm',
-    upstreamModel: 'up',
-  },
-  ...{
-    stream: true,
-    includeUsage: true,
-    streamUpstream: true,
-    outputTokensMax: undefined,
-    answerId: 'a',
-    created: 1,
-  },
-};
+const call = vendorCall(
+  { model: 'm', messages: [] },
+  { publicModel: 'm', stream: true, includeUsage: true, streamUpstream: true, answerId: 'a' },
+);
 
 function translated(vendor: string, pieces: readonly Buffer[]) {
   const adapter = adaptersOf(vendors.get(vendor) ?? noVendor(vendor)).chat;

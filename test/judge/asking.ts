@@ -10,6 +10,7 @@ import { vendors } from '../../src/providers/index.ts';
 import { sentBy } from '../recorded-traffic.ts';
 import { isObject, type Json } from '../vendor-schemas/shape.ts';
 import type { Target } from './targets.ts';
+import { vendorCall } from '../support/vendor-call.ts';
 
 export type Format = 'chat' | 'responses' | 'messages';
 export const formats: readonly Format[] = ['chat', 'responses', 'messages'];
@@ -33,19 +34,16 @@ export function callFor(
 ): VendorCall {
   const asked = { ...body, model: 'public/model' };
   const stream = body['stream'] === true;
-  return {
-    body: asked,
-    bytes: Buffer.from(JSON.stringify(asked)),
+  return vendorCall(asked, {
     publicModel: 'public/model',
     upstreamModel: model,
     stream,
     includeUsage: stream,
     streamUpstream: stream,
-    outputTokensMax: undefined,
     clientHeaders: headers,
     answerId: ids[format],
     created: 1_700_000_000,
-  };
+  });
 }
 
 export interface Sent {

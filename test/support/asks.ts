@@ -3,6 +3,7 @@ import type { Adapter, VendorRequest, VendorCall } from '../../src/providers/ada
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { isObject, listOf } from '../../src/base/json.ts';
+import { vendorCall } from './vendor-call.ts';
 
 // Requests of each client format to a vendor's model, and the adapter's result.
 
@@ -25,18 +26,10 @@ export function callOf(body: Body, upstreamModel: string, format: Format = 'chat
         : { messages: [user] }),
     ...body,
   };
-  return {
-    body: whole,
-    bytes: Buffer.from(JSON.stringify(whole)),
-    publicModel: 'public',
+  return vendorCall(whole, {
     upstreamModel,
-    stream: false,
-    includeUsage: false,
-    streamUpstream: false,
-    outputTokensMax: undefined,
     answerId: format === 'messages' ? 'msg_1' : format === 'responses' ? 'resp_1' : 'chatcmpl-1',
-    created: 1,
-  };
+  });
 }
 
 export function adapterOf(vendor: string, format: Format): Adapter {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { VendorCall } from '../adapter.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { bridgeOver } from './bridge.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 it('translates a call once for its request and its answer, through two bridges', () => {
   const translations: string[] = [];
@@ -16,18 +17,7 @@ it('translates a call once for its request and its answer, through two bridges',
     });
   const adapter = bridge('outer', bridge('inner', openaiChat()));
   const body = { model: 'm', messages: [] };
-  const call: VendorCall = {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
-    publicModel: 'm',
-    upstreamModel: 'up',
-    stream: false,
-    includeUsage: false,
-    streamUpstream: false,
-    outputTokensMax: undefined,
-    answerId: 'id',
-    created: 1,
-  };
+  const call = vendorCall(body, { publicModel: 'm', answerId: 'id' });
   const reply = Buffer.from(
     '{"choices":[{"index":0,"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}]}',
   );

@@ -4,6 +4,7 @@ import type { VendorRequest, VendorCall } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
 import { vendors } from '../index.ts';
 import { adaptersOf } from './index.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 type Format = 'chat' | 'messages' | 'responses';
@@ -21,19 +22,13 @@ function callFor(
     ...body,
   };
   const ids = { chat: 'chatcmpl-1', messages: 'msg_1', responses: 'resp_1' };
-  return {
-    body: whole,
-    bytes: Buffer.from(JSON.stringify(whole)),
+  return vendorCall(whole, {
     publicModel: 'm',
     upstreamModel,
-    stream: false,
     includeUsage: true,
-    streamUpstream: false,
-    outputTokensMax: undefined,
     answerId: ids[format],
-    created: 1,
     ...over,
-  };
+  });
 }
 
 function adapter(vendor: string, format: Format) {

@@ -6,6 +6,7 @@ import { vendors } from '../index.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
 import { messagesOverChat } from './messages-over-chat.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 type Format = 'chat' | 'messages' | 'responses';
@@ -24,18 +25,14 @@ function callFor(format: Format, stream: boolean, upstreamModel = 'up'): VendorC
       ? { model: 'm', input: said }
       : { model: 'm', max_tokens: 100, messages: said };
   const ids = { chat: 'chatcmpl-1', messages: 'msg_1', responses: 'resp_1' };
-  return {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
+  return vendorCall(body, {
     publicModel: 'm',
     upstreamModel,
     stream,
     includeUsage: true,
     streamUpstream: stream,
-    outputTokensMax: undefined,
     answerId: ids[format],
-    created: 1,
-  };
+  });
 }
 
 /** The three formats over one chat adapter. */

@@ -5,6 +5,7 @@ import { isFault } from '../formats/fault.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { compactOverResponses, openedSummary } from './compact-over-responses.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 const bridge = compactOverResponses(responsesOverChat(openaiChat()));
 const input = [
@@ -20,18 +21,11 @@ const input = [
   { role: 'assistant', content: [{ type: 'output_text', text: 'A fox.' }] },
 ];
 const body = { model: 'm', instructions: 'Be kind.', input, prompt_cache_key: 'k', store: true };
-const call: VendorCall = {
-  body,
-  bytes: Buffer.from(JSON.stringify(body)),
+const call = vendorCall(body, {
   publicModel: 'm',
-  upstreamModel: 'up',
-  stream: false,
   includeUsage: true,
-  streamUpstream: false,
-  outputTokensMax: undefined,
   answerId: 'resp_1',
-  created: 1,
-};
+});
 
 function answered(content: string, asked = call) {
   const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];

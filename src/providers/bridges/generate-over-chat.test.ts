@@ -7,25 +7,14 @@ import { isFault } from '../formats/fault.ts';
 import { openSignature, ownSignature } from '../formats/gemini/signature.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { generateOverChat } from './generate-over-chat.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 const adapter = generateOverChat(openaiChat());
 const hello = [{ role: 'user', parts: [{ text: 'Hello' }] }];
 
 function callFor(body: Record<string, unknown>, more: Partial<VendorCall> = {}): VendorCall {
   const whole = { contents: hello, ...body };
-  return {
-    body: whole,
-    bytes: Buffer.from(JSON.stringify(whole)),
-    publicModel: 'public',
-    upstreamModel: 'up',
-    stream: false,
-    includeUsage: true,
-    streamUpstream: false,
-    outputTokensMax: undefined,
-    answerId: 'answer',
-    created: 1,
-    ...more,
-  };
+  return vendorCall(whole, { includeUsage: true, answerId: 'answer', ...more });
 }
 
 const asked = (body: Record<string, unknown>) => adapter.ask(callFor(body));

@@ -5,6 +5,7 @@ import { vendors } from '../index.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { adaptersOf } from './index.ts';
 import { messagesOverChat } from './messages-over-chat.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 const adapter = messagesOverChat(openaiChat());
 const hello = [{ role: 'user', content: 'Hello' }];
@@ -16,19 +17,13 @@ function callFor(body: Record<string, unknown>, more: Partial<VendorCall> = {}):
     messages: hello,
     ...body,
   };
-  return {
-    body: whole,
-    bytes: Buffer.from(JSON.stringify(whole)),
-    publicModel: 'public',
-    upstreamModel: 'up',
+  return vendorCall(whole, {
     stream: whole['stream'] === true,
     includeUsage: true,
     streamUpstream: whole['stream'] === true,
-    outputTokensMax: undefined,
     answerId: 'msg_1',
-    created: 1,
     ...more,
-  };
+  });
 }
 
 const sent = (body: Record<string, unknown>, marks = false): Record<string, unknown> =>

@@ -4,24 +4,13 @@ import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
 import { isFault } from '../formats/fault.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 const bridge = responsesOverChat(openaiChat());
 
 function callOf(body: Record<string, unknown>, rest: Partial<VendorCall> = {}): VendorCall {
   const sent = { model: 'm', input: 'Hello', ...body };
-  return {
-    body: sent,
-    bytes: Buffer.from(JSON.stringify(sent)),
-    publicModel: 'm',
-    upstreamModel: 'up',
-    stream: false,
-    includeUsage: true,
-    streamUpstream: false,
-    outputTokensMax: undefined,
-    answerId: 'resp_1',
-    created: 1,
-    ...rest,
-  };
+  return vendorCall(sent, { publicModel: 'm', includeUsage: true, answerId: 'resp_1', ...rest });
 }
 
 const asked = (call: VendorCall): Record<string, unknown> =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Adapter, VendorCall } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
 import { xai } from '../vendors/xai.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 const adapter = xai.adapters.responses as Adapter;
 const schema = { type: 'object', properties: {} };
@@ -29,19 +30,12 @@ const asFunction = { type: 'function', description: 'Patches.', parameters: cust
 
 function callOf(body: Record<string, unknown>, over: Partial<VendorCall> = {}): VendorCall {
   const whole = { model: 'public', store: false, ...body };
-  return {
-    body: whole,
-    bytes: Buffer.from(JSON.stringify(whole)),
-    publicModel: 'public',
+  return vendorCall(whole, {
     upstreamModel: 'grok-4.6',
-    stream: false,
     includeUsage: true,
-    streamUpstream: false,
-    outputTokensMax: undefined,
     answerId: 'resp_1',
-    created: 1,
     ...over,
-  };
+  });
 }
 
 const sent = (call: VendorCall): Record<string, unknown> =>

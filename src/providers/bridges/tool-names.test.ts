@@ -6,6 +6,7 @@ import { chatToolName } from '../conversation/tool-names.ts';
 import { generateOverChat } from './generate-over-chat.ts';
 import { messagesOverChat } from './messages-over-chat.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 const long = 'mcp__plugin_compound-engineering_context7_documentation__resolve-library-id';
 const schema = { type: 'object', properties: {} };
@@ -54,18 +55,7 @@ const formats: Readonly<
 };
 
 function callOf(body: Record<string, unknown>): VendorCall {
-  return {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
-    publicModel: 'public',
-    upstreamModel: 'up',
-    stream: false,
-    includeUsage: true,
-    streamUpstream: false,
-    outputTokensMax: undefined,
-    answerId: 'answer_1',
-    created: 1,
-  };
+  return vendorCall(body, { includeUsage: true, answerId: 'answer_1' });
 }
 
 /** The names of the tool in the vendor's request and in both answers to a call of `called`. */

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, listOf, objectOf, parse } from '../../base/j
 import type { Adapter, VendorCall, Signatures } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
 import { vendors } from '../index.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 const tools = [
   {
@@ -19,19 +20,7 @@ function callOf(
   more: Partial<VendorCall> = {},
 ): VendorCall {
   const whole = { model: 'm', tools, reasoning_effort: 'low', max_tokens: 4000, ...body };
-  return {
-    body: whole,
-    bytes: Buffer.from(JSON.stringify(whole)),
-    publicModel: 'm',
-    upstreamModel,
-    stream: false,
-    includeUsage: false,
-    streamUpstream: false,
-    outputTokensMax: undefined,
-    answerId: 'chatcmpl-1',
-    created: 1_700_000_000,
-    ...more,
-  };
+  return vendorCall(whole, { publicModel: 'm', upstreamModel, created: 1_700_000_000, ...more });
 }
 
 const sse = (...events: readonly JsonObject[]): Buffer =>

@@ -1,7 +1,7 @@
 import { bufferOf } from '../../base/json.ts';
 import { expect, test } from 'vitest';
 import { Refusal } from '../../base/refusal.ts';
-import { chatCall } from '../../../test/support/chat-call.ts';
+import { chatCall } from '../../../test/support/vendor-call.ts';
 import type { Adapter, VendorRequest, VendorCall } from '../adapter.ts';
 import { anthropicMessages } from './anthropic-messages/adapter.ts';
 import { bedrockConverse } from './bedrock-converse/adapter.ts';

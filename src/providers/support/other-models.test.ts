@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { chatCall } from '../../../test/support/chat-call.ts';
+import { chatCall } from '../../../test/support/vendor-call.ts';
 import type { Adapter, VendorRequest } from '../adapter.ts';
 import { adaptersOf } from '../bridges/index.ts';
 import { vendors } from '../index.ts';

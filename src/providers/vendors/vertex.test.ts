@@ -1,19 +1,15 @@
 import { expect, test } from 'vitest';
-import type { VendorCall } from '../adapter.ts';
 import { vertex } from './vertex.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 
-const call: VendorCall = {
-  body: { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 },
-  bytes: Buffer.alloc(0),
-  publicModel: 'public/model',
-  upstreamModel: 'claude-sonnet-4-5@20250929',
-  stream: false,
-  includeUsage: false,
-  streamUpstream: false,
-  outputTokensMax: undefined,
-  answerId: 'chatcmpl-abc',
-  created: 1,
-};
+const call = vendorCall(
+  { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 },
+  {
+    publicModel: 'public/model',
+    upstreamModel: 'claude-sonnet-4-5@20250929',
+    answerId: 'chatcmpl-abc',
+  },
+);
 
 const file = '{"project_id":"p-1","private_key":"k"}';
 const path = '/models/gemini-2.5-pro:generateContent';

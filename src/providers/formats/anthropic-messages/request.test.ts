@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../base/refusal.ts';
-import { chatCall } from '../../../../test/support/chat-call.ts';
+import { chatCall } from '../../../../test/support/vendor-call.ts';
 import type { VendorCall } from '../../adapter.ts';
 import { anthropicMessages } from './adapter.ts';
 

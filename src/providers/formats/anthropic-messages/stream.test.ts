@@ -2,21 +2,22 @@ import { describe, expect, it } from 'vitest';
 import type { VendorCall, StreamMeter } from '../../adapter.ts';
 import { isFault } from '../fault.ts';
 import { anthropicMessages } from './adapter.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 const chat = anthropicMessages();
 
-const plain: VendorCall = {
-  body: {},
-  bytes: Buffer.alloc(0),
-  publicModel: 'public/model',
-  upstreamModel: 'claude-sonnet-4-0',
-  stream: true,
-  includeUsage: true,
-  streamUpstream: true,
-  outputTokensMax: undefined,
-  answerId: 'chatcmpl-abc',
-  created: 1_700_000_000,
-};
+const plain = vendorCall(
+  {},
+  {
+    publicModel: 'public/model',
+    upstreamModel: 'claude-sonnet-4-0',
+    stream: true,
+    includeUsage: true,
+    streamUpstream: true,
+    answerId: 'chatcmpl-abc',
+    created: 1_700_000_000,
+  },
+);
 const schema = { type: 'object', properties: { name: { type: 'string' } } };
 const wanting = (tools: unknown[] = []): VendorCall => ({
   ...plain,

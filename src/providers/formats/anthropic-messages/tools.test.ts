@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatCall } from '../../../../test/support/chat-call.ts';
+import { chatCall } from '../../../../test/support/vendor-call.ts';
 import { anthropicMessages } from './adapter.ts';
 
 const chat = anthropicMessages();

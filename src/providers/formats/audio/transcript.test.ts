@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { SpoolPool } from '../../../http/spool.ts';
 import type { VendorCall } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat } from '../../media-request.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 import { answerOf, type TranscriptSegment, type Transcript } from './transcript.ts';
 
 function callFor(returns: TranscriptFormat, extra: Partial<TranscriptionRequest> = {}): VendorCall {
@@ -18,18 +19,8 @@ function callFor(returns: TranscriptFormat, extra: Partial<TranscriptionRequest>
     ...{ prompt: undefined, temperature: undefined, timestamps: [], fields: [] },
     ...extra,
   };
-  return {
-    ...{
-      body: {},
-      bytes: Buffer.alloc(0),
-      publicModel: 'ear',
-      upstreamModel: 'up',
-      stream: false,
-      includeUsage: true,
-      streamUpstream: false,
-    },
-    ...{ outputTokensMax: undefined, answerId: 'audio-1', created: 0, transcription: listen },
-  };
+  const names = { publicModel: 'ear', answerId: 'audio-1', created: 0 };
+  return vendorCall({}, { ...names, includeUsage: true, transcription: listen });
 }
 
 const written = (

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../base/refusal.ts';
 import type { VendorCall } from '../../adapter.ts';
 import { bedrockConverse } from './adapter.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 const sonnet45 = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const sonnet46 = 'us.anthropic.claude-sonnet-4-6';
@@ -13,19 +14,7 @@ function callOf(
   over: Partial<VendorCall> = {},
 ): VendorCall {
   const whole = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body };
-  return {
-    body: whole,
-    bytes: Buffer.from(JSON.stringify(whole)),
-    publicModel: 'public/model',
-    upstreamModel,
-    stream: false,
-    includeUsage: false,
-    streamUpstream: false,
-    outputTokensMax: undefined,
-    answerId: 'chatcmpl-1',
-    created: 1,
-    ...over,
-  };
+  return vendorCall(whole, { publicModel: 'public/model', upstreamModel, ...over });
 }
 
 const sent = (body: Record<string, unknown>, model?: string, over?: Partial<VendorCall>) =>

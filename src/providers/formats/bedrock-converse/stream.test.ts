@@ -9,6 +9,7 @@ import type { VendorCall } from '../../adapter.ts';
 import { hiddenTool } from '../anthropic-messages/tools.ts';
 import { isFault } from '../fault.ts';
 import { bedrockConverse } from './adapter.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const nova = 'us.amazon.nova-lite-v1:0';
@@ -19,18 +20,17 @@ const schemaAsked = {
   },
 };
 
-const callOf = (body: Record<string, unknown> = {}, upstreamModel = claude): VendorCall => ({
-  body: { messages: [{ role: 'user', content: 'Hi' }], ...body },
-  bytes: Buffer.alloc(0),
-  publicModel: 'public/model',
-  upstreamModel,
-  stream: true,
-  includeUsage: true,
-  streamUpstream: true,
-  outputTokensMax: undefined,
-  answerId: 'chatcmpl-1',
-  created: 1,
-});
+const callOf = (body: Record<string, unknown> = {}, upstreamModel = claude): VendorCall =>
+  vendorCall(
+    { messages: [{ role: 'user', content: 'Hi' }], ...body },
+    {
+      publicModel: 'public/model',
+      upstreamModel,
+      stream: true,
+      includeUsage: true,
+      streamUpstream: true,
+    },
+  );
 
 interface Delta {
   readonly content?: string | null;

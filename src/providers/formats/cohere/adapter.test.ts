@@ -1,24 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { VendorCall } from '../../adapter.ts';
 import { cohereChat } from './adapter.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 const callOf = (
   body: Record<string, unknown>,
   upstreamModel = 'command-a-03-2025',
   over: Partial<VendorCall> = {},
-): VendorCall => ({
-  body: { messages: [{ role: 'user', content: 'Hi' }], ...body },
-  bytes: Buffer.alloc(0),
-  publicModel: 'public/model',
-  upstreamModel,
-  stream: false,
-  includeUsage: true,
-  streamUpstream: false,
-  outputTokensMax: undefined,
-  answerId: 'chatcmpl-1',
-  created: 1,
-  ...over,
-});
+): VendorCall =>
+  vendorCall(
+    { messages: [{ role: 'user', content: 'Hi' }], ...body },
+    { publicModel: 'public/model', upstreamModel, includeUsage: true, ...over },
+  );
 
 const sent = (body: Record<string, unknown>, model?: string, over?: Partial<VendorCall>) =>
   JSON.parse(cohereChat.ask(callOf(body, model, over)).body.toString());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chatCall } from '../../../../test/support/chat-call.ts';
+import { chatCall } from '../../../../test/support/vendor-call.ts';
 import type { VendorCall } from '../../adapter.ts';
 import { vendors } from '../../index.ts';
 import { isFault } from '../fault.ts';

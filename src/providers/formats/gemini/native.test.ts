@@ -5,24 +5,22 @@ import { geminiNative } from './native.ts';
 import { geminiNativeEmbeddings } from './native-embeddings.ts';
 import { heldCharsMax } from './native-stream.ts';
 import { ownSignature } from './signature.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 const text =
   '{ "contents":[{"parts":[{"text":"Gr\\u00fc\\u00dfe 海"}]}], "m\\u006fdel":"models/public" }';
 const body: Record<string, unknown> = JSON.parse(text);
 
-const callOf = (more: Partial<VendorCall> = {}): VendorCall => ({
-  body,
-  bytes: Buffer.from(text),
-  publicModel: 'public',
-  upstreamModel: 'gemini-3-flash',
-  stream: true,
-  includeUsage: true,
-  streamUpstream: true,
-  outputTokensMax: undefined,
-  answerId: 'ours',
-  created: 1,
-  ...more,
-});
+const callOf = (more: Partial<VendorCall> = {}): VendorCall =>
+  vendorCall(body, {
+    bytes: Buffer.from(text),
+    upstreamModel: 'gemini-3-flash',
+    stream: true,
+    includeUsage: true,
+    streamUpstream: true,
+    answerId: 'ours',
+    ...more,
+  });
 
 const search = { webSearchQueries: ['a', 'b', 'a'], searchEntryPoint: { renderedContent: '<a>' } };
 const usage = '"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3,"x":1.0}';

@@ -2,21 +2,15 @@ import { expect, test } from 'vitest';
 import { Refusal } from '../../../base/refusal.ts';
 import type { VendorCall } from '../../adapter.ts';
 import { geminiChat } from './adapter.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 function callOf(body: Record<string, unknown>, over: Partial<VendorCall> = {}): VendorCall {
-  return {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
+  return vendorCall(body, {
     publicModel: 'm',
     upstreamModel: 'gemini-3-flash-preview',
-    stream: false,
-    includeUsage: false,
-    streamUpstream: false,
-    outputTokensMax: undefined,
     answerId: 'chatcmpl-abc',
-    created: 1,
     ...over,
-  };
+  });
 }
 
 const hello = [{ role: 'user', content: 'Hello' }];

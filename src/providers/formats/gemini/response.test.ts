@@ -2,19 +2,17 @@ import { expect, test } from 'vitest';
 import type { VendorAnswer, VendorCall, StreamMeter } from '../../adapter.ts';
 import { isFault } from '../fault.ts';
 import { geminiChat } from './adapter.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
-const call: VendorCall = {
-  body: { messages: [] },
-  bytes: Buffer.alloc(0),
-  publicModel: 'public/model',
-  upstreamModel: 'gemini-3-flash-preview',
-  stream: false,
-  includeUsage: false,
-  streamUpstream: false,
-  outputTokensMax: undefined,
-  answerId: 'chatcmpl-abc',
-  created: 1_700_000_000,
-};
+const call = vendorCall(
+  { messages: [] },
+  {
+    publicModel: 'public/model',
+    upstreamModel: 'gemini-3-flash-preview',
+    answerId: 'chatcmpl-abc',
+    created: 1_700_000_000,
+  },
+);
 const streamed: VendorCall = { ...call, stream: true, streamUpstream: true, includeUsage: true };
 
 type Parts = readonly object[];

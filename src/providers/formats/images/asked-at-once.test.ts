@@ -9,6 +9,7 @@ import { streamedImages } from './openai-stream.ts';
 import { gptImages, openaiImages } from './openai.ts';
 import { seedream } from './seedream.ts';
 import { xaiEdits, xaiImages } from './xai.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 const wish: ImageRequest = {
   prompt: 'a cat',
@@ -26,19 +27,14 @@ function callFor(
   more: Partial<ImageRequest> = {},
   body = '{"model":"public","prompt":"a cat"}',
 ): VendorCall {
-  return {
-    body: JSON.parse(body),
+  return vendorCall(JSON.parse(body), {
     bytes: Buffer.from(body),
-    publicModel: 'public',
     upstreamModel,
-    stream: false,
     includeUsage: true,
-    streamUpstream: false,
-    outputTokensMax: undefined,
     image: { ...wish, ...more },
     answerId: 'img-1',
     created: 1_700_000_000,
-  };
+  });
 }
 
 const asked = (adapter: ImageAdapter, call: VendorCall) =>

@@ -12,6 +12,7 @@ import { recraftEdits, recraftImages } from './recraft.ts';
 import { replicateImages } from './replicate.ts';
 import { runwayImages } from './runway.ts';
 import { stabilityImages } from './stability.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 const cat: InputImage = {
   type: 'image/png',
@@ -32,15 +33,8 @@ function callOf(
   wish: Partial<ImageRequest> = {},
   body: Record<string, unknown> = {},
 ): VendorCall {
-  return {
-    body,
-    bytes: Buffer.alloc(0),
-    publicModel: 'public',
+  return vendorCall(body, {
     upstreamModel,
-    stream: false,
-    includeUsage: false,
-    streamUpstream: false,
-    outputTokensMax: undefined,
     answerId: 'img-1',
     created: 1_700_000_000,
     image: {
@@ -54,7 +48,7 @@ function callOf(
       partials: 0,
       ...wish,
     },
-  };
+  });
 }
 
 const ask = (adapter: ImageAdapter, call: VendorCall): VendorRequest =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { VendorCall, PendingAnswer, ImageAdapter } from '../../adapter.ts';
+import type { PendingAnswer, ImageAdapter } from '../../adapter.ts';
 import { bflImages } from './bfl.ts';
 import { cogView } from './hosts.ts';
 import { dashscopeTasks } from './dashscope.ts';
@@ -10,29 +10,26 @@ import { recraftImages } from './recraft.ts';
 import { replicateImages } from './replicate.ts';
 import { runwayImages } from './runway.ts';
 import { stabilityImages } from './stability.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
-const call: VendorCall = {
-  body: {},
-  bytes: Buffer.alloc(0),
-  publicModel: 'public',
-  upstreamModel: 'owner/app/way',
-  stream: false,
-  includeUsage: false,
-  streamUpstream: false,
-  outputTokensMax: undefined,
-  answerId: 'img-1',
-  created: 1_700_000_000,
-  image: {
-    prompt: 'a cat',
-    n: 2,
-    size: undefined,
-    quality: undefined,
-    returns: 'url',
-    partials: 0,
-    images: [],
-    mask: undefined,
+const call = vendorCall(
+  {},
+  {
+    upstreamModel: 'owner/app/way',
+    answerId: 'img-1',
+    created: 1_700_000_000,
+    image: {
+      prompt: 'a cat',
+      n: 2,
+      size: undefined,
+      quality: undefined,
+      returns: 'url',
+      partials: 0,
+      images: [],
+      mask: undefined,
+    },
   },
-};
+);
 
 const bytes = (reply: unknown): Buffer =>
   Buffer.from(typeof reply === 'string' ? reply : JSON.stringify(reply));

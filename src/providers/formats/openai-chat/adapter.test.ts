@@ -10,21 +10,16 @@ import { isObject, listOf } from '../../../base/json.ts';
 import { openaiChat } from './adapter.ts';
 import { readUsage } from './response.ts';
 import type { ChatQuirks } from './quirks.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 function callOf(body: Record<string, unknown>, over: Partial<VendorCall> = {}): VendorCall {
-  return {
-    body,
-    bytes: Buffer.from(JSON.stringify(body)),
-    publicModel: 'public',
+  return vendorCall(body, {
     upstreamModel: 'upstream',
     stream: true,
     includeUsage: true,
     streamUpstream: true,
-    outputTokensMax: undefined,
-    answerId: 'chatcmpl-1',
-    created: 1,
     ...over,
-  };
+  });
 }
 
 const whole = { stream: false, includeUsage: false, streamUpstream: false } as const;

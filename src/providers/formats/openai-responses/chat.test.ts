@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { VendorCall } from '../../adapter.ts';
 import { openai } from '../../vendors/openai.ts';
 import { isFault } from '../fault.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 const chat = openai.adapters.chat;
 if (chat === undefined) throw new Error('OpenAI chats');
@@ -14,19 +15,12 @@ const hello = [{ role: 'user', content: 'Hello' }];
 
 function callOf(body: Record<string, unknown>, rest: Partial<VendorCall> = {}): VendorCall {
   const sent = { model: 'm', messages: hello, ...body };
-  return {
-    body: sent,
-    bytes: Buffer.from(JSON.stringify(sent)),
+  return vendorCall(sent, {
     publicModel: 'm',
     upstreamModel: 'gpt-5.6-terra',
-    stream: false,
     includeUsage: true,
-    streamUpstream: false,
-    outputTokensMax: undefined,
-    answerId: 'chatcmpl-1',
-    created: 1,
     ...rest,
-  };
+  });
 }
 
 const asked = (call: VendorCall): Record<string, unknown> =>

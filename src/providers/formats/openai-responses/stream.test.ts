@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest';
 import { ResponsesStream } from './stream.ts';
+import { vendorCall } from '../../../../test/support/vendor-call.ts';
 
 test.each(['', ' '])('text is counted with "%s" behind the colons of its event', (space) => {
   const stream = new ResponsesStream(
-    {
-      body: {},
-      bytes: Buffer.from('{}'),
-      publicModel: 'm',
-      upstreamModel: 'up',
-      stream: true,
-      includeUsage: false,
-      streamUpstream: true,
-      outputTokensMax: undefined,
-      answerId: 'resp_1',
-      created: 1,
-    },
+    vendorCall(
+      {},
+      {
+        publicModel: 'm',
+        stream: true,
+        streamUpstream: true,
+        answerId: 'resp_1',
+      },
+    ),
     undefined,
   );
   const data = `{"type":${space}"response.output_text.delta","output_index":${space}0,"delta":${space}"Grü\\n"}`;
