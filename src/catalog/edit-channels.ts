@@ -112,17 +112,19 @@ export function* changeChannel(
   if ('kind' in added) return added;
   const keys = keysOf(written, row, context);
   if (keys !== undefined && 'code' in keys) return wrong('api_keys', keys);
+  const before = storedChannel(row);
   const facts = yield* read(
     {
-      ...withoutKeys(writtenOf(storedChannel(row), row, context), written),
+      ...withoutKeys(writtenOf(before, row, context), written),
       ...written,
       ...(keys && { api_keys: keys }),
       name: of.name,
     },
     context,
+    before.models,
   );
   if ('kind' in facts) return facts;
-  const elsewhere = originOf(facts, context) !== originOf(storedChannel(row), context);
+  const elsewhere = originOf(facts, context) !== originOf(before, context);
   if (elsewhere && facts.secret !== undefined && keepsKeys(written))
     return wrong('api_key', reason('key_of_another_host'));
   const { sealer, by } = context;
@@ -150,17 +152,22 @@ function originOf(
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
+/** What is written, where it is right; `named` are the channel's models so far, sold or delisted. */
 function* read(
   written: WrittenMembers,
   context: ChannelEditContext,
+  named?: StoredChannel['models'],
 ): Transaction<ChannelFacts | Wrong> {
   const recorded = yield* readStoredCatalog();
+  const kinds = (models: readonly StoredModel[]) =>
+    models.map(({ id, kind }) => [id, kind] as const);
   const report = reportWithoutLines();
   const known = {
     groups: recorded.groups.map(({ name }) => name),
     models: new Map([
+      ...kinds(recorded.models.filter(({ id }) => named?.has(id) === true)),
       ...[...context.bundled.values()].map(({ facts }) => [facts.id, facts.kind] as const),
-      ...recorded.models.filter(({ active }) => active).map(({ id, kind }) => [id, kind] as const),
+      ...kinds(recorded.models.filter(({ active }) => active)),
     ]),
     bundled: context.bundled,
     vendors: context.vendors,

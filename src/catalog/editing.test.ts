@@ -346,6 +346,25 @@ forEachDatabase((_, openFresh) => {
     expect((await storedCatalog(db)).models).toMatchObject([{ price: price('5') }, {}]);
   });
 
+  it('changes a channel that names a delisted model, which the bundled list does not have', async () => {
+    const db = await openFresh({ migrations });
+    await recorded(db, 'groups: []');
+    const any = (name: string) => ({ name, version: undefined });
+    const own = { id: 'own', kind: 'chat', price: { request: '1' } };
+    const channel = { name: 'b', vendor: 'acme', models: ['own'] };
+    await db.transact(() => addChannel(channel, context, [own]));
+    await db.transact(() => retireModel(any('own'), 6));
+    const change = (written: Record<string, unknown>) =>
+      db.transact(() => changeChannel(any('b'), written, context));
+    expect(await change({ weight: 3 })).toMatchObject({ kind: 'done', models: [] });
+    expect(await change({ models: ['own', 'deepseek-chat'] })).toMatchObject({ kind: 'done' });
+    expect(await change({ models: ['deepseek-chat'] })).toMatchObject({ kind: 'done' });
+    expect(await change({ models: ['own'] })).toMatchObject({
+      kind: 'wrong',
+      problems: [{ path: 'models[0]' }],
+    });
+  });
+
   it('refuses a model without a price, and one that is there', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
