@@ -27,6 +27,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     ['a request with an Idempotency-Key', chat, hello, keyed],
     ['a stream with an Idempotency-Key', chat, { ...hello, stream: true }, keyed],
     ['a response in the background', responses, { background: true, input: 'Hello' }, {}],
+    ['its stream', responses, { background: true, stream: true, input: 'Hello' }, {}],
   ])(
     'a stop breaks off %s that hangs; what goes on without its client costs nothing then',
     async (_what, path, body: object, headers) => {
@@ -63,7 +64,8 @@ forEachDatabase((_name, _openFresh, fresh) => {
       expect(await database.query('SELECT id FROM usage')).toEqual([]);
       if (path === chat) return;
       const { url } = await startGateway({ databaseUrl, configuration });
-      const found = await fetch(`${url}${path}/${JSON.parse(had).id}`, {
+      const id = /resp_\w+/.exec(had)?.[0];
+      const found = await fetch(`${url}${path}/${id}`, {
         headers: { authorization: `Bearer ${running.key}` },
       });
       expect(await found.json()).toMatchObject({

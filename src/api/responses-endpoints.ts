@@ -8,6 +8,7 @@ import type { ResponseStore } from '../memory/responses.ts';
 import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
+import { sendStoredEvents } from './background-events.ts';
 import { takeJson, type RequestBody } from './request-body.ts';
 import { runInBackground } from './responses-background.ts';
 import { storedResponseOf, loadConversation } from './responses-conversation.ts';
@@ -35,7 +36,7 @@ export function responsesEndpoints(
       path: '/responses/compact',
       handle: (context) => compact(parts, store, context),
     },
-    ...storedEndpoints(store),
+    ...storedEndpoints(parts, store),
   ];
 }
 
@@ -48,8 +49,7 @@ async function create(
   const alone = parseResponse(id, principal, sent.body, sent.bytes, sent.skeleton);
   const { body, bytes, own } = await loadConversation(store, principal.userId, sent);
   const input = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
-  if (body['background'] === true && !input.stream)
-    return runInBackground(parts, store, input, own(), response);
+  if (body['background'] === true) return runInBackground(parts, store, input, own(), response);
   if (body['store'] === false) return run(parts, input, response, responsesFormat);
   const keep = async (last: Buffer): Promise<void> => {
     const kept = storedResponseOf(last, own());
@@ -104,14 +104,28 @@ const renderCount = (tokens: number): string =>
 
 const pageDefault = 20;
 export const storedResponsesPageMax = 100;
+/** The largest number of an event that clients may name. */
+export const sequenceNumberMax = 1_000_000_000;
 
 /** The endpoints of stored responses. An account sees only its own. */
-function storedEndpoints(store: ResponseStore): readonly Endpoint[] {
+function storedEndpoints(
+  { timers }: Pick<GatewayParts, 'timers'>,
+  store: ResponseStore,
+): readonly Endpoint[] {
   return [
     {
       method: 'GET',
       path: '/responses/:id',
-      handle: async (context) => sendJson(context, (await foundResponse(store, context)).body),
+      handle: async (context) => {
+        const found = await foundResponse(store, context);
+        const startingAfter = streamedAfter(queryOf(context));
+        if (startingAfter === undefined) return sendJson(context, found.body);
+        const { principal, response: client } = context;
+        return sendStoredEvents({ store, timers }, principal.userId, found, {
+          startingAfter,
+          client,
+        });
+      },
     },
     {
       method: 'DELETE',
@@ -165,6 +179,23 @@ async function foundResponse(
 
 const queryOf = ({ request }: RequestContext): URLSearchParams =>
   new URLSearchParams(request.url.split('?')[1] ?? '');
+
+/** The last event that a client of a stored stream has; undefined: it wants the whole response. */
+function streamedAfter(query: URLSearchParams): number | undefined {
+  const stream = query.get('stream') ?? 'false';
+  if (stream !== 'true' && stream !== 'false')
+    refuse('invalid_value', { param: 'stream', why: 'it is true or false.' });
+  const written = query.get('starting_after');
+  const after = written === null ? -1 : Number(written || NaN);
+  const isNumber = Number.isInteger(after) && after >= 0 && after <= sequenceNumberMax;
+  if (written !== null && !isNumber)
+    refuse('out_of_range', {
+      param: 'starting_after',
+      expected: `between 0 and ${sequenceNumberMax}`,
+      got: written,
+    });
+  return stream === 'true' ? after : undefined;
+}
 
 /**
  * A page of items, newest first unless asked otherwise; `after` is the last item of the page

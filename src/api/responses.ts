@@ -99,7 +99,7 @@ const responseRequest = schema.request(
     stream: schema.boolean('Whether to stream events.'),
     store: schema.boolean('Whether to store the response for 30 days; default `true`.'),
     background: schema.boolean(
-      'Whether to answer immediately and run in the background; needs `store`.',
+      'Whether to answer immediately and run in the background; needs `store`. With `stream`, the answer is the stream; the response runs on when you leave, and `GET /v1/responses/{id}?stream=true` reads on.',
     ),
     max_output_tokens: schema.integer('Maximum number of output tokens.', responsesOutputTokensMin),
     max_tool_calls: schema.integer('Maximum number of calls of tools that the vendor runs.', 1),

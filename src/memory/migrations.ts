@@ -72,4 +72,17 @@ export const memoryMigrations: readonly Migration[] = [
       'CREATE INDEX response_lease ON response (lease_until) WHERE lease_until IS NOT NULL',
     ],
   },
+  {
+    // The events of background responses that were created as streams, in parts. Part 0 has none: it
+    // tells such a response from others.
+    id: '0060-response-events',
+    statements: [
+      `CREATE TABLE response_events (
+        response TEXT NOT NULL REFERENCES response ON DELETE CASCADE,
+        part BIGINT NOT NULL,
+        events TEXT NOT NULL,
+        PRIMARY KEY (response, part)
+      )`,
+    ],
+  },
 ];

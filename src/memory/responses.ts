@@ -23,6 +23,12 @@ export interface StoredResponse {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** Some of a response's events, as its client got them, whole. Parts follow each other. */
+export interface StoredEvents {
+  readonly part: number;
+  readonly events: string;
+}
+
 /**
  * Stored responses of all accounts. Queries take the account; responses of other accounts are not
  * found.
@@ -30,15 +36,23 @@ export interface StoredResponse {
 export interface ResponseStore {
   /** Stores a response that has ended. */
   keep(account: string, response: StoredResponse): Promise<void>;
-  /** Stores a response that runs in the background; its runner renews it regularly. */
-  begin(account: string, response: StoredResponse): Promise<void>;
+  /**
+   * Stores a response that runs in the background; its runner renews it regularly. `isStreamed`: its
+   * events are stored as well.
+   */
+  begin(account: string, response: StoredResponse, isStreamed?: boolean): Promise<void>;
   /** Whether it still runs: false when it was cancelled or deleted in the meantime. */
   renew(id: string, status: StoredResponseStatus): Promise<boolean>;
   /**
    * Stores the end of a background response, once, however often it is called. Where it has no
-   * answer, or was cancelled, deleted or given up in the meantime, its client pays nothing.
+   * answer, or was cancelled, deleted or given up in the meantime, its client pays nothing. One that
+   * is streamed has `last` events; its client has read what was delivered, and pays for it.
    */
-  finish(account: string, response: StoredResponse): Promise<void>;
+  finish(account: string, response: StoredResponse, last?: StoredEvents): Promise<void>;
+  /** Stores events of a running response. A part that is there is replaced. */
+  keepEvents(id: string, events: StoredEvents): Promise<void>;
+  /** The events of a response, of the part `from` on. Without any: it was not streamed. */
+  events(id: string, from: number): Promise<readonly StoredEvents[]>;
   /** For a runner that has ended without an answer: what it was charged stays charged. */
   leave(id: string): Promise<void>;
   find(account: string, id: string): Promise<StoredResponse | undefined>;
@@ -117,11 +131,13 @@ class DatabaseResponseStore implements ResponseStore {
     );
   }
 
-  begin(account: string, response: StoredResponse): Promise<void> {
+  begin(account: string, response: StoredResponse, isStreamed = false): Promise<void> {
     const at = this.#clock.now();
-    return this.#database.transact(() =>
-      insert(account, response, at, this.#forMs, at + responseLeaseMs),
-    );
+    const forMs = this.#forMs;
+    return this.#database.transact(function* () {
+      yield* insert(account, response, at, forMs, at + responseLeaseMs);
+      if (isStreamed) yield putEvents(response.id, { part: 0, events: '' });
+    });
   }
 
   async renew(id: string, status: StoredResponseStatus): Promise<boolean> {
@@ -132,10 +148,25 @@ class DatabaseResponseStore implements ResponseStore {
     return rows.length > 0;
   }
 
-  finish(account: string, response: StoredResponse): Promise<void> {
+  finish(account: string, response: StoredResponse, last?: StoredEvents): Promise<void> {
     return this.#database.transact(() =>
-      finish(account, response, this.#clock.now(), this.#payBack),
+      last === undefined
+        ? finish(account, response, this.#clock.now(), this.#payBack)
+        : finishStreamed(account, response, last),
     );
+  }
+
+  async keepEvents(id: string, events: StoredEvents): Promise<void> {
+    const { sql, params } = putEvents(id, events);
+    await this.#database.query(sql, params);
+  }
+
+  async events(id: string, from: number): Promise<readonly StoredEvents[]> {
+    const rows = await this.#database.query(
+      'SELECT part, events FROM response_events WHERE response=$1 AND part>=$2 ORDER BY part',
+      [id, from],
+    );
+    return rows.map((row) => ({ part: Number(row['part']), events: String(row['events']) }));
   }
 
   async leave(id: string): Promise<void> {
@@ -210,7 +241,10 @@ class DatabaseResponseStore implements ResponseStore {
         WHERE id=$1 AND account=$2 AND expires_at>$3 AND lease_until IS NOT NULL RETURNING id`,
       params,
     );
-    if (emptied.length > 0) return true;
+    if (emptied.length > 0) {
+      await this.#database.query('DELETE FROM response_events WHERE response=$1', [id]);
+      return true;
+    }
     const rows = await this.#database.query(
       'DELETE FROM response WHERE id=$1 AND account=$2 AND expires_at>$3 RETURNING id',
       params,
@@ -302,16 +336,43 @@ function* finish(
   at: number,
   payBack: PayBack,
 ): Transaction<void> {
+  const { id, status } = response;
+  const isStored = yield* putEnd(account, response, status === 'failed' ? 'lease_until' : 'NULL');
+  if (!isStored || status === 'failed') yield* payBack({ id, at });
+}
+
+/** Nothing looks for the charge of a stream any more, however it ends. */
+function* finishStreamed(
+  account: string,
+  response: StoredResponse,
+  last: StoredEvents,
+): Transaction<void> {
+  const { id } = response;
+  if (yield* putEnd(account, response, 'NULL')) yield putEvents(id, last);
+  else yield { sql: 'UPDATE response SET lease_until=NULL WHERE id=$1', params: [id] };
+}
+
+/** Returns whether the end is stored: false where the response has another one already. */
+function* putEnd(
+  account: string,
+  response: StoredResponse,
+  leaseUntil: 'lease_until' | 'NULL',
+): Transaction<boolean> {
   const { id, status, body } = response;
-  const lease = status === 'failed' ? 'lease_until' : 'NULL';
   const rows = yield {
-    sql: `UPDATE response SET status=$2, body=$3, lease_until=${lease}
+    sql: `UPDATE response SET status=$2, body=$3, lease_until=${leaseUntil}
       WHERE id=$1 AND status IN ('queued', 'in_progress', $2) RETURNING id`,
     params: [id, status, JSON.stringify(body)],
   };
   if (rows.length > 0) yield* index(account, response);
-  if (rows.length === 0 || status === 'failed') yield* payBack({ id, at });
+  return rows.length > 0;
 }
+
+const putEvents = (id: string, { part, events }: StoredEvents) => ({
+  sql: `INSERT INTO response_events (response, part, events) VALUES ($1, $2, $3)
+    ON CONFLICT (response, part) DO UPDATE SET events=excluded.events`,
+  params: [id, part, events],
+});
 
 /** One response in each transaction, because accounts are locked in the order of their ids. */
 function* endInterrupted(at: number, payBack: PayBack): Transaction<boolean> {

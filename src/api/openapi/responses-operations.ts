@@ -1,4 +1,4 @@
-import { storedResponsesPageMax } from '../responses-endpoints.ts';
+import { sequenceNumberMax, storedResponsesPageMax } from '../responses-endpoints.ts';
 import { inputCountRequestSchema, responsesSchemas } from '../responses.ts';
 import * as schema from '../schema.ts';
 
@@ -82,7 +82,20 @@ export const responsesOperations: schema.Operations = {
     also: ['response_not_found'],
     summary: 'Get a stored response',
     path: id,
-    answer: { 'application/json': schema.ref('Response') },
+    query: {
+      stream: schema.boolean(
+        'Whether to stream the events of a response that was created with `background` and `stream`: those so far, and those to come. Whoever has lost the connection reads on.',
+      ),
+      starting_after: schema.integer(
+        'The `sequence_number` of the last event that you have; default: none.',
+        0,
+        sequenceNumberMax,
+      ),
+    },
+    answer: {
+      'application/json': schema.ref('Response'),
+      'text/event-stream': schema.string('Numbered events, up to the end of the response.'),
+    },
   },
   'DELETE /responses/:id': {
     id: 'deleteResponse',
