@@ -326,6 +326,40 @@ describe('nobody can make us hold or wait', () => {
     );
   });
 
+  test('a name server that says nothing holds one lookup, also when the requests are over', async () => {
+    let open = 0;
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const resolve: Resolve = async () => {
+      open += 1;
+      await answered;
+      open -= 1;
+      return ['10.0.0.1'];
+    };
+    const downloads = new Downloads({ ...mediaLimits, totalMs: 100 }, resolve);
+    const ask = (n: number) =>
+      downloads.all(
+        Array.from({ length: 10 }, (_, i) => ({
+          url: `http://slow${i}.n${n}.example/`,
+          kind: 'image',
+        })),
+        stays,
+      );
+    const asked = [ask(0), ask(1)];
+    await new Promise(setImmediate);
+    expect(open).toBe(1);
+    for (const result of await Promise.all(asked))
+      expect(result).toMatchObject({ why: expect.stringContaining('longer than 0.1 seconds') });
+    const late = ask(2);
+    await new Promise(setImmediate);
+    expect(open).toBe(1);
+    answer();
+    expect(await late).toMatchObject({ why: notPublic });
+    expect(open).toBe(0);
+  });
+
   test('a client that leaves ends it', async () => {
     const host = await startHost(() => {});
     const leaving = new AbortController();

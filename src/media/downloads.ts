@@ -39,7 +39,13 @@ export class Downloads {
 
   constructor(limits: MediaLimits, resolve: Resolve = systemResolve) {
     this.#limits = limits;
-    this.#fetcher = new Fetcher(limits, resolve);
+    // A lookup takes one of the two threads that look up names in a process, and cannot be
+    // cancelled. A name server that does not answer holds it for long after its request is over.
+    // So clients have one of the threads, and vendors' names are looked up in the other.
+    const lookups = new Semaphore(1);
+    this.#fetcher = new Fetcher(limits, (host, signal) =>
+      lookups.run(signal, () => resolve(host, signal)),
+    );
     this.#gate = new Semaphore(limits.atOnceMax);
   }
 

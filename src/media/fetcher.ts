@@ -3,8 +3,8 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { MediaLimits } from './limits.ts';
 
-/** All addresses of a host. Rejects when it has none. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+/** All addresses of a host. Rejects when it has none, or when nobody waits for them any more. */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
@@ -99,7 +99,10 @@ export class Fetcher {
     { signal, headers, take }: Fetch<T>,
     home: string | undefined,
   ): Promise<{ value: T } | { location: string }> {
-    const addresses = await untilAborted(this.#addressesOf(url, url.origin === home), signal);
+    const addresses = await untilAborted(
+      this.#addressesOf(url, url.origin === home, signal),
+      signal,
+    );
     const { idleMs } = this.#limits;
     const { Agent, request } = await import('../http/outgoing.ts');
     const agent = new Agent({
@@ -123,11 +126,11 @@ export class Fetcher {
     }
   }
 
-  async #addressesOf(url: URL, trusted: boolean): Promise<readonly string[]> {
+  async #addressesOf(url: URL, trusted: boolean, signal: AbortSignal): Promise<readonly string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    if (trusted || this.#hosts.named(host)) return isIP(host) === 0 ? this.#resolved(host) : [host];
+    const addresses = isIP(host) === 0 ? await this.#resolved(host, signal) : [host];
+    if (trusted || this.#hosts.named(host)) return addresses;
     const port = Number(url.port || 443);
-    const addresses = isIP(host) === 0 ? await this.#resolved(host) : [host];
     if (addresses.length === 0 || !addresses.every((address) => this.#hosts.reachable(address)))
       throw new FetchFailed(notPublic);
     if (port < freePorts && port !== 80 && port !== 443)
@@ -135,9 +138,9 @@ export class Fetcher {
     return addresses;
   }
 
-  async #resolved(host: string): Promise<readonly string[]> {
+  async #resolved(host: string, signal: AbortSignal): Promise<readonly string[]> {
     try {
-      return await this.#resolve(host);
+      return await this.#resolve(host, signal);
     } catch {
       throw new FetchFailed(notPublic);
     }
