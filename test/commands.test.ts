@@ -118,6 +118,15 @@ test('an empty variable is an absent one, and an empty --data no folder', async 
   );
 });
 
+test('each address of a host gets long enough for a handshake whose first packet was lost', async () => {
+  const told =
+    'process.on("exit",()=>console.log(process.getBuiltinModule("net").getDefaultAutoSelectFamilyAttemptTimeout()))';
+  const { output } = await tollgate(['user', 'list', '--data', 'never'], {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(told)}`,
+  });
+  expect(Number(output)).toBeGreaterThanOrEqual(1_500);
+});
+
 test('what others on the machine may not read: the data folder, and a backup', async () => {
   const place = join(folder, 'closed');
   expect((await tollgate(['migrate', '--data', place])).code).toBe(0);
