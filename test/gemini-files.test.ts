@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { GoogleGenAI, createPartFromUri } from '@google/genai';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
 import { migrations } from '../src/app/schema.ts';
@@ -540,41 +540,44 @@ forEachDatabase((_name, openFresh, fresh) => {
     });
   });
 
-  test('bodies without a length are counted as the largest file', async () => {
-    const { running, opened } = await begin('', { bodyBytesInFlightMax: 20 * mebibyte });
-    const [one, other] = [await opened({}), await opened({})];
-    const send = (to: string, body: ReadableStream<Uint8Array>, command = 'upload') =>
+  test('bodies without a length are counted while they arrive', async () => {
+    const { running, opened } = await begin('', { bodyBytesInFlightMax: 15 * mebibyte });
+    const send = (to: string, body: ReadableStream<Uint8Array>) =>
       fetch(to, {
         method: 'POST',
         headers: {
           'x-goog-api-key': running.key,
-          'x-goog-upload-command': command,
+          'x-goog-upload-command': 'upload',
           'x-goog-upload-offset': '0',
         },
         body,
         duplex: 'half',
       });
+    let pulled = 0;
     let end: () => void = expect.fail;
-    const slow = new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(new Uint8Array([1]));
-        end = () => controller.close();
+    const slow = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          pulled += 1;
+          if (pulled > 12) await new Promise(() => {});
+          controller.enqueue(new Uint8Array(mebibyte));
+          end = () => controller.close();
+        },
       },
-    });
-    const first = send(one, slow);
-    // The first is held once the gateway has its head.
-    const refused = await vi.waitFor(async () => {
-      const asked = await send(other, new Blob(['b']).stream(), 'query');
-      expect(asked.status).not.toBe(200);
-      return asked;
-    });
+      { highWaterMark: 0 },
+    );
+    const first = send(await opened({}), slow);
+    await expect.poll(() => pulled, { timeout: 10_000 }).toBe(13);
+    await wait(500);
+    const large = new Uint8Array(6 * mebibyte);
+    const refused = await send(await opened({}), new Blob([large]).stream());
     expect(await errorOf(refused)).toMatchObject({
       http: 429,
-      message: expect.stringContaining('exceed 20971520 bytes'),
+      message: expect.stringContaining('exceed 15728640 bytes'),
     });
     end();
     expect((await first).status).toBe(200);
-    expect((await send(other, new Blob(['b']).stream())).status).toBe(200);
+    expect((await send(await opened({}), new Blob([large]).stream())).status).toBe(200);
   });
 
   test('requests for files count towards the requests of the group', async () => {

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
+import { uncountedBytes } from '../src/http/request-body.ts';
 import { sqliteUrl } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
@@ -103,6 +104,38 @@ test.each(forms)('R6: large bodies %s are held to the same limit', async (form) 
   };
   await expect.poll(third, { timeout: 10_000 }).toBe('served');
 });
+
+test.each(['/v1/chat/completions', '/v1/images/edits'])(
+  'R6: bodies that tell no length are counted while they arrive at %s',
+  async (path) => {
+    const vendor = await startVendor();
+    const running = await startRunning({
+      databaseUrl: await sqliteUrl(migrations),
+      configuration: oneModel(vendor.url),
+      yuan: '10',
+      limits: { bodyBytesInFlightMax: 5 * mebi },
+    });
+    const headers = {
+      authorization: `Bearer ${running.key}`,
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    };
+    // None of them ends.
+    const statuses: (number | undefined)[] = [];
+    const crowd = Array.from({ length: 20 }, () => {
+      const sending = request(`${running.url}${path}`, { method: 'POST', headers });
+      sending.on('error', () => {});
+      sending.on('response', ({ statusCode }) => statuses.push(statusCode));
+      sending.write(Buffer.alloc(mebi - uncountedBytes, ' '));
+      return sending;
+    });
+    await expect.poll(() => statuses).toEqual(Array(15).fill(429));
+    for (const sending of crowd) sending.destroy();
+    await expect
+      .poll(async () => (await running.post('/v1/chat/completions', hello)).status)
+      .toBe(200);
+  },
+);
 
 test('R6: of many packed bodies of one account one is unpacked at a time, and another account does not wait', async () => {
   const vendor = await startVendor();

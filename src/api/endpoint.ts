@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
+import type { HeldBody } from '../http/request-body.ts';
 import type { Envelope } from './errors.ts';
 
 /** The parts of a request that endpoints read, whichever way it came in. */
@@ -29,11 +30,8 @@ export interface UnidentifiedRequest {
   readonly request: Pick<HttpRequest, 'method' | 'url' | 'headers'>;
   readonly response: ClientResponse;
   readonly convention: ClientConvention;
-  /**
-   * Called when the request has ended. It also gives back the bytes of a large body. Absent:
-   * `EndpointEntry.#gone`.
-   */
-  gone?: (() => void) | undefined;
+  /** Counts the bytes of a body that is large, or may become so. Absent: it is small. */
+  held?: HeldBody | undefined;
 }
 
 /** One request of a known client: what an endpoint's handler works with. */

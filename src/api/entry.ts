@@ -18,6 +18,7 @@ import { serveNodeRequests } from '../http/node-transport.ts';
 import {
   BodyBudget,
   AccountQueue,
+  HeldBody,
   uncountedBytes,
   collectBody,
   hasBody,
@@ -166,7 +167,7 @@ class EndpointEntry implements ApiEntry {
     const cors = request.headers.origin === undefined ? corsHeaders : corsExposedHeaders;
     const response = new ClientResponse(writer, [...cors, 'x-request-id', id]);
     if (convention.idHeader !== undefined) response.header(convention.idHeader, id);
-    return { id, at, request, response, convention, gone: undefined };
+    return { id, at, request, response, convention, held: undefined };
   }
 
   /**
@@ -177,9 +178,12 @@ class EndpointEntry implements ApiEntry {
     const { id, request, response } = arrival;
     if (!this.open) return this.#refuse(arrival, unavailable(id, 'this node is shutting down'));
     this.#identify(arrival, (principal) => {
-      if (!this.#hold(arrival, principal, Number(request.headers['content-length'] ?? 0))) return;
+      const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+      // Its length shows while the body arrives.
+      if (coding !== undefined) arrival.held = new HeldBody(this.#bodyBytes, principal.userId);
+      else if (!this.#hold(arrival, principal, Number(length ?? 0))) return;
       this.#inside += 1;
-      response.onOver(arrival.gone ?? this.#gone);
+      response.onOver(this.#onOver(arrival));
       known(principal);
     });
   }
@@ -189,19 +193,11 @@ class EndpointEntry implements ApiEntry {
    * request was then refused.
    */
   #hold(arrival: UnidentifiedRequest, principal: Principal, bytes: number): boolean {
-    if (!(bytes > uncountedBytes)) return true;
-    const { userId } = principal;
-    if (this.#bodyBytes.enter(userId, bytes)) {
-      arrival.gone = () => {
-        this.#bodyBytes.leave(userId, bytes);
-        this.#gone();
-      };
-      return true;
-    }
-    const limit = this.#parts.limits.bodyBytesInFlightMax;
-    const why = refusal('body_bytes_in_flight', { limit }, bodyRetryMs);
-    this.#refuse(arrival, why, principal);
-    return false;
+    if (arrival.held === undefined && !(bytes > uncountedBytes)) return true;
+    arrival.held ??= new HeldBody(this.#bodyBytes, principal.userId);
+    const why = arrival.held.resize(bytes);
+    if (why !== undefined) this.#refuse(arrival, why, principal);
+    return why === undefined;
   }
 
   /** Calls `known` with the principal of the request's key. Without one, sends the refusal. */
@@ -245,23 +241,18 @@ class EndpointEntry implements ApiEntry {
     const enter = (read: unknown): void => {
       const request = { method, url, headers, body: read, model: undefined, params };
       this.#proceed(
-        { id, at, principal, request, response, convention, gone: arrival.gone },
+        { id, at, principal, request, response, convention, held: arrival.held },
         endpoint === undefined ? this.#unknown : handlerFor(endpoint, headers),
       );
     };
     if (Buffer.isBuffer(body) || endpoint?.body === 'stream') return enter(body);
     if (!(method === 'POST' || method === 'DELETE') || !hasBody(headers)) return enter(undefined);
-    collectBody(body, headers, this.#bodyBytesMax, (read) => {
+    const done = (read: Buffer | Refusal): void => {
       if (response.closed) return;
-      if (read === 'too large') {
-        const why = refusal('request_too_large', { limit: this.#bodyBytesMax });
-        return this.#refuse(arrival, why, principal);
-      }
-      // The length of a body without `content-length` is known only now.
-      if (arrival.gone === undefined && !this.#hold(arrival, principal, read.length)) return;
-      response.onOver(arrival.gone ?? this.#gone);
-      enter(read);
-    });
+      if (read instanceof Refusal) this.#refuse(arrival, read, principal);
+      else enter(read);
+    };
+    collectBody(body, headers, this.#bodyBytesMax, done, arrival.held);
   }
 
   /**
@@ -292,14 +283,16 @@ class EndpointEntry implements ApiEntry {
       this.#refuseKnown(context, why);
     };
     if (coding === undefined) return enter(body);
-    if (body instanceof Readable)
+    if (body instanceof Readable) {
+      context.held ??= new HeldBody(this.#bodyBytes, context.principal.userId);
       return decodeRequestBody(body, coding, this.#bodyBytesMax, enter, failed);
+    }
     if (!Buffer.isBuffer(body)) return enter(body);
     this.#unpacking.take(context.principal.userId, (over) => {
       // The client may have left while its body waited.
       if (context.response.closed) return over();
       const unpacked = (plain: Buffer | Readable): void => {
-        if (this.#holdUnpacked(context, body.length, plain)) enter(plain);
+        if (this.#holdUnpacked(context, plain)) enter(plain);
         over();
       };
       const broken = (why: Refusal): void => {
@@ -314,14 +307,11 @@ class EndpointEntry implements ApiEntry {
    * Counts a decoded body by its decoded size. Returns false when the client has left, or when
    * there is no room for the body.
    */
-  #holdUnpacked(context: RequestContext, packedBytes: number, plain: Buffer | Readable): boolean {
+  #holdUnpacked(context: RequestContext, plain: Buffer | Readable): boolean {
     const { principal, response } = context;
     if (response.closed) return false;
-    if (context.gone !== undefined) this.#bodyBytes.leave(principal.userId, packedBytes);
-    context.gone = undefined;
-    response.onOver(this.#gone);
     if (Buffer.isBuffer(plain) && !this.#hold(context, principal, plain.length)) return false;
-    response.onOver(context.gone ?? this.#gone);
+    response.onOver(this.#onOver(context));
     return true;
   }
 
@@ -337,8 +327,17 @@ class EndpointEntry implements ApiEntry {
       this.#failed(context, error);
     } finally {
       this.#parts.traces?.ended(context.id);
-      context.response.onOver(context.gone ?? this.#gone);
+      context.response.onOver(this.#onOver(context));
     }
+  }
+
+  /** What follows the end of the response. */
+  #onOver({ held }: UnidentifiedRequest): () => void {
+    if (held === undefined) return this.#gone;
+    return () => {
+      held.release();
+      this.#gone();
+    };
   }
 
   /**
@@ -446,9 +445,6 @@ const withParsedBody = (body: unknown, handle: Endpoint['handle']): Endpoint['ha
         }
       }
     : handle;
-
-/** The `retry-after` of a large body that had no room. */
-const bodyRetryMs = 1_000;
 
 /**
  * How long a request trusts the lookup of its key. A changed key is known in every process within

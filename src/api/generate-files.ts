@@ -2,7 +2,7 @@ import { objectOf } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import { enterFree } from '../gateway/count-tokens.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
-import { BodyBudget, readBody } from '../http/request-body.ts';
+import { readBody } from '../http/request-body.ts';
 import type { NotStored } from '../media/files.ts';
 import type { Upload } from '../media/upload-table.ts';
 import type { NewUpload, Uploads } from '../media/uploads.ts';
@@ -43,7 +43,6 @@ type FreeParts = Pick<GatewayParts, 'catalog' | 'limiter' | 'limits'>;
 
 /** Files in Google's format (ai.google.dev/api/files, 2026-11): uploads, and what is kept of them. */
 export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): readonly Endpoint[] {
-  const held = new BodyBudget(parts.limits.bodyBytesInFlightMax);
   const endpoint = (
     method: Endpoint['method'],
     path: string,
@@ -75,9 +74,7 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
   });
   return [
     endpoint('POST', uploadPath, (context) =>
-      holding(held, parts.limits, context, uploads, () =>
-        queryOf(context).has('upload_id') ? proceed(context, uploads) : begin(context, uploads),
-      ),
+      queryOf(context).has('upload_id') ? proceed(context, uploads) : begin(context, uploads),
     ),
     endpoint('GET', filesPath, list),
     endpoint('GET', `${filesPath}/:id`, async (context) =>
@@ -111,23 +108,6 @@ function conventionOf(path: string, uploads: Uploads): ClientConvention {
   return convention;
 }
 
-/** Counts a body of unknown length as the largest file: the entry has counted only the others. */
-async function holding(
-  held: BodyBudget,
-  { bodyBytesInFlightMax: limit }: FreeParts['limits'],
-  { principal: { userId }, request: { headers } }: RequestContext,
-  { limits: { fileBytesMax } }: Uploads,
-  answer: () => Promise<void>,
-): Promise<void> {
-  if (headers['content-length'] !== undefined) return answer();
-  if (!held.enter(userId, fileBytesMax)) refuse('body_bytes_in_flight', { limit }, retryMs);
-  try {
-    await answer();
-  } finally {
-    held.leave(userId, fileBytesMax);
-  }
-}
-
 const queryOf = ({ request: { url } }: RequestContext): URLSearchParams =>
   new URLSearchParams(url.split('?', 2)[1] ?? '');
 
@@ -151,7 +131,7 @@ async function begin(context: RequestContext, uploads: Uploads): Promise<void> {
       param: 'X-Goog-Upload-Command',
       why: "a new upload begins with 'start'. To go on with one, use the address in the x-goog-upload-url of that answer.",
     });
-  const bytes = await readBody(request.body, request.headers, startBytesMax);
+  const bytes = await readBody(request.body, request.headers, startBytesMax, context.held);
   if (bytes === 'left') return;
   const upload = await uploads.begin(newUpload(context, bytes, uploads.limits.fileBytesMax));
   if (upload === undefined) refuse('too_many_uploads', { limit: uploads.limits.underWayMax });
@@ -255,7 +235,7 @@ async function append(
   if (!/^\d{1,15}$/.test(offset) || Number(offset) !== upload.bytes)
     refuseOffset(upload.bytes, offset);
   const room = (upload.declared ?? uploads.limits.fileBytesMax) - upload.bytes;
-  const bytes = await readBody(request.body, request.headers, room);
+  const bytes = await readBody(request.body, request.headers, room, context.held);
   if (bytes === 'left') return bytes;
   if (asked.has('finalize')) requireWhole(upload, upload.bytes + bytes.length);
   if (bytes.length === 0) return upload;

@@ -16,7 +16,7 @@ import type { Model } from '../catalog/snapshot.ts';
 import type { KnownSize } from '../gateway/api-request.ts';
 import { previewTokens } from '../gateway/answer-usage.ts';
 import { type FormFile, type Form, type FormLimits, isForm, readForm } from '../http/multipart.ts';
-import { readBody } from '../http/request-body.ts';
+import { type HeldBody, readBody } from '../http/request-body.ts';
 import { type SpoolPool, SpoolPool as OpenSpools, spoolLimits } from '../http/spool.ts';
 import { type DownloadedMedium, type Downloads, isDownloadFailure } from '../media/downloads.ts';
 import { readImage } from '../media/image.ts';
@@ -410,12 +410,13 @@ export async function readImagesBody(
   stream: unknown,
   headers: IncomingHttpHeaders,
   spools: SpoolPool,
+  held: HeldBody | undefined,
 ): Promise<ImagesBody | 'left'> {
   if (isForm(headers)) {
     const form = await readForm(stream, headers, formLimits, spools);
     return form === 'left' ? form : fromForm(form);
   }
-  const sent = await readBody(stream, headers, jsonBytesMax);
+  const sent = await readBody(stream, headers, jsonBytesMax, held);
   if (sent === 'left') return sent;
   const type = headers['content-type'] ?? '';
   if (!/json/i.test(type))

@@ -90,7 +90,8 @@ function editOrVary(
     path,
     body: 'stream',
     async handle(context) {
-      const sent = await readImagesBody(context.request.body, context.request.headers, spools);
+      const { request, held } = context;
+      const sent = await readImagesBody(request.body, request.headers, spools, held);
       if (sent === 'left') return;
       try {
         await idempotentAfterRead(submissions, context, sent.digest, (inner) =>

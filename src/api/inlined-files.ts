@@ -24,11 +24,9 @@ const ourName = /^(?:files\/|https?:\/\/[^/?#]+\/v1(?:beta)?\/files\/(?=[a-z0-9]
 export class InlinedFiles {
   readonly #uploads: Uploads;
   readonly #held: BodyBudget;
-  readonly #heldMax: number;
 
   constructor(uploads: Uploads, bodyBytesInFlightMax: number) {
     this.#uploads = uploads;
-    this.#heldMax = bodyBytesInFlightMax;
     this.#held = new BodyBudget(bodyBytesInFlightMax);
   }
 
@@ -63,8 +61,8 @@ export class InlinedFiles {
     }
     const limit = serverLimits.jsonBodyBytesMax;
     if (bytes > limit) refuse('request_too_large', { limit });
-    if (!this.#held.enter(account, bytes))
-      refuse('body_bytes_in_flight', { limit: this.#heldMax }, retryMs);
+    const why = this.#held.enter(account, bytes);
+    if (why !== undefined) throw why;
     try {
       const whole = await this.#withBytes(context, parts, files, sent);
       await handle(parseJson(whole, context.request.headers['content-type']));
@@ -97,8 +95,6 @@ export class InlinedFiles {
     return editJsonBytes(bytes, changes, skeleton);
   }
 }
-
-const retryMs = 1_000;
 
 function refusePieces({ piecesOfRequestMax: limit }: Uploads['limits']): never {
   const why = `the files of a request have at most ${limit} pieces together, as they were uploaded. Name fewer files, or upload them in larger pieces.`;

@@ -42,7 +42,7 @@ const echo: Serve = ({ url, headers, body }, wire) => {
 function echoNode(request: IncomingMessage, response: ServerResponse): void {
   collectBody(request, request.headers, Infinity, (read) => {
     const { method = '', url = '', headers } = request;
-    const body = Buffer.from(read).toString('latin1');
+    const body = Buffer.isBuffer(read) ? read.toString('latin1') : '';
     const answer = answerOf({ by: 'node', method, url, headers, body });
     response.writeHead(200, { 'content-length': Buffer.byteLength(answer) }).end(answer);
   });

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { listening } from '../../test/support/raw-client.ts';
-import { BodyBudget, AccountQueue, readBody } from './request-body.ts';
+import { AccountQueue, BodyBudget, HeldBody, readBody, uncountedBytes } from './request-body.ts';
 
 test('a body that nobody read before is whole, or its client has left', async () => {
   const results: unknown[] = [];
@@ -32,6 +32,8 @@ test('a body that nobody read before is whole, or its client has left', async ()
   }
 });
 
+const refused = expect.objectContaining({ refusal: 'body_bytes_in_flight' });
+
 test('R6: one account holds so many bytes of bodies, another as many beside it', () => {
   const bytes = new BodyBudget(100);
   expect([
@@ -39,16 +41,37 @@ test('R6: one account holds so many bytes of bodies, another as many beside it',
     bytes.enter('a', 40),
     bytes.enter('a', 1),
     bytes.enter('b', 100),
-  ]).toEqual([true, true, false, true]);
+  ]).toEqual([undefined, undefined, refused, undefined]);
   bytes.leave('a', 60);
-  expect([bytes.enter('a', 61), bytes.enter('a', 60)]).toEqual([false, true]);
+  expect([bytes.enter('a', 61), bytes.enter('a', 60)]).toEqual([refused, undefined]);
 });
 
 test('R6: a body that is larger than all that an account may hold is taken when it is alone', () => {
   const bytes = new BodyBudget(100);
-  expect([bytes.enter('a', 500), bytes.enter('a', 1)]).toEqual([true, false]);
+  expect([bytes.enter('a', 500), bytes.enter('a', 1)]).toEqual([undefined, refused]);
   bytes.leave('a', 500);
-  expect(bytes.enter('a', 1)).toBe(true);
+  expect(bytes.enter('a', 1)).toBeUndefined();
+});
+
+test('R6: a body that grows is counted once, when it is alone without a limit', () => {
+  const bytes = new BodyBudget(500_000);
+  const [one, other] = [new HeldBody(bytes, 'a'), new HeldBody(bytes, 'a')];
+  expect([one.resize(300_000), one.resize(400_000), one.resize(600_000)]).toEqual(
+    Array(3).fill(undefined),
+  );
+  expect([other.resize(uncountedBytes), other.resize(uncountedBytes + 1)]).toEqual([
+    undefined,
+    refused,
+  ]);
+  expect([one.resize(300_000), other.resize(200_000), one.resize(300_001)]).toEqual([
+    undefined,
+    undefined,
+    refused,
+  ]);
+  one.release();
+  expect([one.resize(500_000), other.resize(500_000)]).toEqual([undefined, undefined]);
+  other.release();
+  expect(bytes.enter('a', 500_000)).toBeUndefined();
 });
 
 test('R6: of one account one thing is done at a time, and another account does not wait for it', async () => {
