@@ -5,7 +5,8 @@ import { sessionRoutes } from '../console/user/sign-in.ts';
 import { migrations } from '../app/schema.ts';
 import { expireSignIns } from './sign-in-attempts.ts';
 import { openSite } from '../signin/site.ts';
-import { enrol } from '../signin/enrol.ts';
+import { enrol, suspendUser } from '../signin/enrol.ts';
+import { linkHolder, makeLink } from './identities.ts';
 import {
   idleMs,
   lifeMs,
@@ -56,6 +57,33 @@ forEachDatabase((_, openFresh) => {
     expect(await listSessions(db, userId, 120_000)).toMatchObject([
       { ip: '192.0.2.9', seenAt: 120_000, createdAt: 0, browser: 'b'.repeat(300) },
     ]);
+  });
+
+  test('a session and a link from before a suspension do not live again with the user', async () => {
+    const db = await openFresh({ migrations });
+    const [{ id: userId }, { id: other }] = [
+      await db.transact(() => enrol('Ada', 'user', 0)),
+      await db.transact(() => enrol('Bo', 'user', 0)),
+    ];
+    const ways = async (user: string) => ({
+      session: await db.transact(() =>
+        startSession({ userId: user, way: 'link', browser: 'Firefox', ip: '192.0.2.1', at: 0 }),
+      ),
+      link: await db.transact(() => makeLink(user, 0)),
+    });
+    const [mine, theirs] = [await ways(userId), await ways(other)];
+    const alive = async ({ session, link }: Awaited<ReturnType<typeof ways>>) => [
+      (await resumeSession(db, { secret: session.secret, ip: '', at: 1 }))?.user.state,
+      (await linkHolder(db, link?.secret ?? '', 1))?.state,
+    ];
+    await db.transact(() => suspendUser(userId, true));
+    expect(await alive(mine)).toEqual(['suspended', 'suspended']);
+    await db.transact(() => suspendUser(userId, false));
+    expect(await alive(mine)).toEqual([undefined, undefined]);
+    expect(await alive(theirs)).toEqual(['active', 'active']);
+    // Restoring a user who is not suspended ends nothing.
+    await db.transact(() => suspendUser(other, false));
+    expect(await alive(theirs)).toEqual(['active', 'active']);
   });
 
   test('settings change by their version, and what is left out stays', async () => {

@@ -119,11 +119,18 @@ export function* changeUser(
 }
 
 /**
- * A suspended user's keys are unknown in every process within a second. Undefined when there is no
+ * A suspended user's keys are unknown in every process within a second. Sessions and links from
+ * before a suspension are told of it, and end when the user is restored. Undefined when there is no
  * such user.
  */
 export function* setUserState(userId: string, state: UserState): Transaction<User | undefined> {
   const [change] = yield bump(keysTopic);
+  if (state === 'active')
+    for (const ways of ['sessions', 'sign_in_links'])
+      yield {
+        sql: `DELETE FROM ${ways} WHERE user_id = (SELECT id FROM users WHERE id = $1 AND frozen = 1)`,
+        params: [userId],
+      };
   const sql = `UPDATE users SET frozen = $1, version = version + 1 WHERE id = $2 RETURNING ${userColumns}`;
   const [row] = yield { sql, params: [state === 'suspended' ? 1 : 0, userId] };
   yield {

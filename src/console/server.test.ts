@@ -141,7 +141,7 @@ forEachDatabase((_, openFresh) => {
     await db.transact(() => setUserState(user.userId, 'suspended'));
     expect((await user.ask('mine')).json.error.code).toBe('suspended');
     await db.transact(() => setUserState(user.userId, 'active'));
-    expect((await user.ask('mine')).status).toBe(200);
+    expect((await user.ask('mine')).json.error.code).toBe('session_expired');
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
-import { type Browser, newBrowser } from '../../../test/support/console.ts';
+import { type Browser, newBrowser, signedInAs } from '../../../test/support/console.ts';
 import { eventsIn, startOperatorConsole } from '../../../test/support/console-operator.ts';
 import { sold } from '../../../test/support/console-user.ts';
 import { newCustomer, newTestKey } from '../../../test/support/customer.ts';
@@ -158,9 +158,10 @@ forEachDatabase((_name, openFresh) => {
     expect(suspensions.map(({ status }) => status).sort()).toEqual([200, 403]);
     const [first, second] = suspensions[0]?.status === 200 ? [operator, other] : [other, operator];
     expect((await turn(first, second, 'restore', {})).status).toBe(200);
+    const back = await signedInAs(url, database, second.userId);
     const own = [
       turn(first, first, 'role', { role: 'user' }),
-      turn(second, second, 'role', { role: 'user' }),
+      turn(back, back, 'role', { role: 'user' }),
     ];
     expect((await Promise.all(own)).map(({ status }) => status).sort()).toEqual([200, 409]);
   });
