@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
 import { parseYuan } from '../src/base/money.ts';
@@ -54,6 +55,37 @@ async function start(databaseUrl: string) {
     },
   };
 }
+
+test('invented sessions of one address are refused unread after a while, and others are served', async () => {
+  const { url, browser } = await start(await sqliteUrl(migrations));
+  const alice = await browser();
+  const address = `${url}/console/api/sessions`;
+  const from = (localAddress: string, cookie: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const asking = request(address, { localAddress, headers: { cookie } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asking.on('error', reject).end();
+    });
+  const statuses: (number | undefined)[] = [];
+  for (let round = 0; round < 14; round += 1)
+    statuses.push(
+      ...(await Promise.all(
+        Array.from({ length: 50 }, (_, n) =>
+          from('127.0.0.2', `tollgate=${`${round}x${n}x`.padEnd(43, 'a')}`),
+        ),
+      )),
+    );
+  expect(statuses.slice(0, 600)).toEqual(Array(600).fill(401));
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(50);
+  expect(await from('127.0.0.1', alice.cookie)).toBe(200);
+  // A session that is real uses up nothing.
+  for (let round = 0; round < 14; round += 1)
+    expect(
+      await Promise.all(Array.from({ length: 40 }, () => from('127.0.0.3', alice.cookie))),
+    ).toEqual(Array(40).fill(200));
+});
 
 test("nothing of somebody else's is had by its id, by a cursor or by a member that is not offered", async () => {
   const { post, newKey, call, paid, browser } = await start(await sqliteUrl(migrations));

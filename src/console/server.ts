@@ -182,17 +182,13 @@ class ConsoleServer implements OpenConsole {
       throwProblem('csrf');
     const rpm = row.perMinute ?? perMinuteUsual;
     const what = row.perMinute === undefined ? '' : `${row.method} ${row.path}`;
-    this.#limited(subjectOf(caller, ip, what), { rpm, concurrency: undefined }).finish(0);
+    this.#limited(subjectOf(caller, ip, what), { rpm }).finish(0);
     return caller;
   }
 
   /** Throws a problem when the limit is reached. */
-  #limited(
-    subject: string,
-    allowance: Pick<Allowance, 'rpm' | 'concurrency'>,
-    message?: string,
-  ): Pass {
-    const pass = this.#rooms.limiter.enter(subject, { ...allowance, tpm: undefined }, 0);
+  #limited(subject: string, { rpm, tpm, concurrency }: Partial<Allowance>, message?: string): Pass {
+    const pass = this.#rooms.limiter.enter(subject, { rpm, tpm, concurrency }, 1);
     if ('limitOf' in pass)
       throwProblem('rate_limited', {
         retryAfterMs: pass.retryAfterMs,
@@ -209,7 +205,7 @@ class ConsoleServer implements OpenConsole {
     if (row.heavy === undefined) return row.serve(arrival);
     const pass = this.#limited(
       subjectOf(arrival.caller, arrival.ip, 'heavy'),
-      { rpm: undefined, concurrency: heavyAtOnceMax },
+      { concurrency: heavyAtOnceMax },
       `${heavyAtOnceMax} such requests of yours are running. Please wait until one has ended.`,
     );
     try {
@@ -226,11 +222,18 @@ class ConsoleServer implements OpenConsole {
   ): Promise<Caller | undefined> {
     const { database, site } = this.#rooms;
     const secret = sessionSecretIn(headers, site.secure);
-    const signedIn =
-      secret === undefined ? undefined : await resumeSession(database, { secret, ip, at });
-    return secret === undefined || signedIn === undefined
-      ? undefined
-      : { ...signedIn, owner: ownerOf(signedIn.user), csrf: csrfOf(secret) };
+    if (secret === undefined) return undefined;
+    // An invented session costs a query, too. Its token is used up, and that of a real one is given
+    // back.
+    const pass = this.#limited(subjectOf(undefined, ip, 'sessions'), { tpm: perMinuteUsual });
+    let isReal = true;
+    try {
+      const signedIn = await resumeSession(database, { secret, ip, at });
+      isReal = signedIn !== undefined;
+      return signedIn && { ...signedIn, owner: ownerOf(signedIn.user), csrf: csrfOf(secret) };
+    } finally {
+      pass.finish(isReal ? 0 : 1);
+    }
   }
 
   readonly serve = async (
