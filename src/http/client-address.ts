@@ -47,13 +47,17 @@ export function clientAddress(proxies: readonly string[] = []): ClientAddress {
       .map((hop) => hop.trim());
     let address = plain(socketAddress ?? '');
     while (trusted.has(address)) {
-      const before = hops.pop();
-      if (before === undefined || !ipaddr.isValid(before)) break;
+      const before = withoutPort(hops.pop() ?? '');
+      if (!ipaddr.isValid(before)) break;
       address = plain(before);
     }
     return address;
   };
 }
+
+/** Some proxies write the client's port behind its address: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+const withoutPort = (hop: string): string =>
+  hop.replace(/^([\d.]+):\d+$/, '$1').replace(/^\[([\da-f:.]+)\](?::\d+)?$/i, '$1');
 
 function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   const [address, bits] = text.includes('/')

@@ -30,7 +30,11 @@ test("an address is the connection's, unless it is that of a proxy that is trust
   expect(of('192.0.2.1', '198.51.100.7')).toBe('192.0.2.1');
   expect(of('::ffff:10.1.2.3', '198.51.100.7')).toBe('198.51.100.7');
   expect(of('::1', '6.6.6.6, 198.51.100.7, 10.0.0.9')).toBe('198.51.100.7');
-  expect(of('10.1.2.3', 'nonsense')).toBe('10.1.2.3');
+  expect(of('10.1.2.3', '198.51.100.7:51234')).toBe('198.51.100.7');
+  expect(of('10.1.2.3', '6.6.6.6, [2001:db8::1]:443, 10.0.0.9:80')).toBe('2001:db8::1');
+  expect(of('10.1.2.3', '[2001:db8::1]')).toBe('2001:db8::1');
+  for (const nonsense of ['nonsense', '', '198.51.100.7:', ':443', '[198.51.100.7', '1.2.3.4:5:6'])
+    expect(of('10.1.2.3', nonsense), nonsense).toBe('10.1.2.3');
   expect(of('10.1.2.3')).toBe('10.1.2.3');
   expect(of(undefined)).toBe('');
   expect(openSite(undefined).addressOf('10.1.2.3', { 'x-forwarded-for': '6.6.6.6' })).toBe(
