@@ -109,6 +109,8 @@ onSqlite((_, openFresh) => {
       expect(await post(token, { origin })).toBe(403);
     for (const wrong of ['', 'x', `${token}x`, token.toLowerCase(), "' OR 1=1 --"])
       expect(await post(wrong)).toBe(410);
+    expect(await post('x'.repeat(5_000))).toBe(410);
+    expect(await post(token, { 'content-type': ';' })).toBe(410);
     await db.transact(() => setUserState(userId, 'suspended'));
     expect(await post(token)).toBe('/sign-in?error=suspended');
     const later = await newLink(db, now);

@@ -10,8 +10,9 @@ import { browserSecret } from '../signin/pkce.ts';
 import { sessionCookie, sessionSecretIn } from '../signin/session-cookie.ts';
 import type { SigninOutcome, Signin, SigninFailure, Visitor } from '../signin/signin.ts';
 import { nextPath, networkKeyOf } from '../signin/site.ts';
+import { isAway } from '../storage/database.ts';
 import { languageOf } from './language.ts';
-import type { ConsoleContext } from './server.ts';
+import { type ConsoleContext, frameworkProblem } from './server.ts';
 
 /**
  * Requests per minute and address to begin a sign-in, to return from a provider or to open a link.
@@ -147,10 +148,12 @@ class AuthHandlers {
 
   readonly broken = (
     error: unknown,
-    _request: FastifyRequest,
+    request: FastifyRequest,
     reply: FastifyReply,
   ): FastifyReply => {
-    this.#rooms.log.bug(requestId(this.#rooms.clock.now()), error);
+    // No form of ours is too large or of another type: it holds no link.
+    if (frameworkProblem(error) !== undefined) return this.#page(request, reply, 'gone');
+    if (!isAway(error)) this.#rooms.log.bug(requestId(this.#rooms.clock.now()), error);
     return this.#failed(reply, 'unavailable', false, '/');
   };
 

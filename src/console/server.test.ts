@@ -168,6 +168,12 @@ onSqlite((_, openFresh) => {
       (await user.ask('things', { method: 'POST', body: `"${'x'.repeat(300_000)}"` })).json.error
         .code,
     ).toBe('too_large');
+    const typeless = await user.ask('things', {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': ';' },
+    });
+    expect([typeless.status, typeless.json.error.code]).toEqual([400, 'malformed_json']);
     expect((await user.ask('things/a%2Fb?deep=yes')).json).toEqual({ id: 'a/b', deep: 'yes' });
     expect((await user.ask('things/x')).json).toEqual({ id: 'x', deep: 'no' });
     const gone = await user.ask('things/x', { method: 'DELETE' });

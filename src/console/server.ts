@@ -325,10 +325,15 @@ function replyOf(error: unknown): ProblemReply {
   }
   if (isAway(error))
     return problemReply(new ConsoleProblem('unavailable', { retryAfterMs: retryMs }));
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return problemReply(
-    new ConsoleProblem(code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too_large' : 'bug'),
-  );
+  return problemReply(new ConsoleProblem(frameworkProblem(error) ?? 'bug'));
+}
+
+/** The problem of a request that the framework refuses to read. Undefined: another error. */
+export function frameworkProblem(error: unknown): 'too_large' | 'malformed_json' | undefined {
+  if (!(error instanceof Error && 'code' in error && 'statusCode' in error)) return undefined;
+  const { code, statusCode } = error;
+  if (!String(code).startsWith('FST_') || !(Number(statusCode) < 500)) return undefined;
+  return code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too_large' : 'malformed_json';
 }
 
 function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
