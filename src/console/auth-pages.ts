@@ -102,6 +102,7 @@ class AuthHandlers {
     const back = {
       state: query.get('state') ?? '',
       code: query.get('code') || undefined,
+      error: query.get('error') || undefined,
       kept: browserSecretIn(request.headers.cookie, site.secure),
       redirectUri: this.#redirectUri(provider, request),
       signedIn:

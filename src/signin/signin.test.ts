@@ -163,6 +163,11 @@ forEachDatabase((_, openFresh) => {
       expect(
         (await open.signIn(browser, provider, { deny: true, next: '/keys' })).headers.location,
       ).toBe('/sign-in?error=denied&next=%2Fkeys');
+    // What GitHub sends for an address that the operator did not enter there.
+    const back = new URL(await open.leave(browser, 'github', { deny: true }));
+    back.searchParams.set('error', 'redirect_uri_mismatch');
+    expect((await browser.get(back.href)).headers.location).toBe('/sign-in?error=refused');
+    expect(open.troubles).toEqual(['it refused with the error redirect_uri_mismatch']);
     await open.signIn(browser, 'github', { person: 'octocat' });
     const id = await open.who(browser);
     const closed = await startSigningIn(db, { env: { TOLLGATE_SIGN_UP: 'off' } });

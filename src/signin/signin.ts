@@ -58,14 +58,19 @@ export interface SigninOptions {
 /** The parameters with which the browser comes back from the provider. */
 export interface ProviderReturn {
   readonly state: string;
-  /** Undefined: the person declined. */
+  /** Undefined: the person declined, or `error` says why the provider refused. */
   readonly code: string | undefined;
+  readonly error: string | undefined;
   /** The secret that this browser was given when it left. */
   readonly kept: string;
   readonly redirectUri: string;
   /** The session that the browser has now. */
   readonly signedIn: ResumedSession | undefined;
 }
+
+/** The error of a person who declines (RFC 6749 §4.1.2.1). Others are the operator's matter. */
+const personDeclined = 'access_denied';
+const errorCharactersMax = 100;
 
 /** Signs users in, by a provider or by a link. */
 export class Signin {
@@ -112,7 +117,7 @@ export class Signin {
 
   async finish(
     name: string,
-    { state, code, kept, redirectUri, signedIn }: ProviderReturn,
+    { state, code, error, kept, redirectUri, signedIn }: ProviderReturn,
     visitor: Visitor,
   ): Promise<SigninOutcome> {
     const { database, trouble } = this.#rooms;
@@ -137,6 +142,10 @@ export class Signin {
       next,
     });
     const provider = this.#providers.get(name);
+    if (error !== undefined && error !== personDeclined) {
+      trouble(name, `it refused with the error ${error.slice(0, errorCharactersMax)}`);
+      return failed('refused');
+    }
     if (code === undefined || provider === undefined) return failed('denied');
     // The user who began to link has signed out, or another one has signed in: the identity would
     // go to the wrong user.
