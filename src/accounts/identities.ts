@@ -63,22 +63,30 @@ export function* linkIdentity(
   return own.length > 0 ? 'other' : 'taken';
 }
 
+/** Whether a user could still sign in with an identity of another provider that is `offered`. */
+export const isRemovable = (
+  provider: string,
+  all: readonly string[],
+  offered: ReadonlySet<string>,
+): boolean => all.some((other) => other !== provider && offered.has(other));
+
 /**
- * Removes a user's identity. `last`: it is the only one, and stays. `absent`: there is none with
- * this provider.
+ * Removes a user's identity. `last`: the user could not sign in without it, and it stays. `absent`:
+ * there is none with this provider.
  */
 export function* unlinkIdentity(
   userId: string,
   provider: string,
+  offered: ReadonlySet<string>,
 ): Transaction<'unlinked' | 'last' | 'absent'> {
   // Two unlinks at once could leave none: the user's row makes them wait for each other.
   yield { sql: 'UPDATE users SET frozen = frozen WHERE id = $1', params: [userId] };
   const all = (yield {
     sql: 'SELECT provider FROM identities WHERE user_id = $1',
     params: [userId],
-  }).map((row) => row['provider']);
+  }).map((row) => String(row['provider']));
   if (!all.includes(provider)) return 'absent';
-  if (all.length === 1) return 'last';
+  if (!isRemovable(provider, all, offered)) return 'last';
   yield {
     sql: 'DELETE FROM identities WHERE user_id = $1 AND provider = $2',
     params: [userId, provider],

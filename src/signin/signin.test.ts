@@ -229,9 +229,9 @@ forEachDatabase((_, openFresh) => {
           )
         ).text,
       ).location;
-    const unlink = async (browser: Wanderer, provider: string) => {
-      const headers = { ...csrf(site, browser), cookie: browser.cookie };
-      return askPlain(`${site.url}/console/api/identities/${provider}`, {
+    const unlink = async (browser: Wanderer, provider: string, at = site) => {
+      const headers = { ...csrf(at, browser), cookie: browser.cookie };
+      return askPlain(`${at.url}/console/api/identities/${provider}`, {
         method: 'DELETE',
         headers,
       });
@@ -258,6 +258,19 @@ forEachDatabase((_, openFresh) => {
     expect(
       (await mine.get(await decide(await begin(mine, 'wechat'), 'another'))).headers.location,
     ).toContain('error=identity_exists');
+    // WeChat is no longer configured: GitHub is the only way in.
+    const less = await startSigningIn(db, { env: { WECHAT_APP_ID: '', WECHAT_APP_SECRET: '' } });
+    const listed = await askPlain(`${less.url}/console/api/identities`, {
+      headers: { cookie: mine.cookie },
+    });
+    const removable = Object.fromEntries(
+      listed.json.items.map((item: { provider: string; removable: boolean }) => [
+        item.provider,
+        item.removable,
+      ]),
+    );
+    expect(removable).toEqual({ github: false, wechat: true });
+    expect((await unlink(mine, 'github', less)).json.error.code).toBe('last_identity');
     // Both at once: one of them is the last.
     const done = await Promise.all([unlink(mine, 'github'), unlink(mine, 'wechat')]);
     expect(done.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);

@@ -87,6 +87,11 @@ export class Signin {
     this.#providers = new Map(providers.map((provider) => [provider.name, provider]));
   }
 
+  /** The names of the configured providers. */
+  get offered(): ReadonlySet<string> {
+    return new Set(this.#providers.keys());
+  }
+
   /**
    * Begins a sign-in, and returns the provider's address for the browser. Undefined: the provider
    * is not configured. `userId`: the user who links an identity.

@@ -225,7 +225,7 @@ export interface DeviceView {
   readonly expires_at: Instant;
 }
 
-/** GET `identities`. The last one cannot be unlinked. */
+/** GET `identities`. The last one that the gateway offers cannot be unlinked. */
 export interface IdentityView {
   readonly provider: Exclude<SignInMethod, 'link'>;
   readonly name: string;

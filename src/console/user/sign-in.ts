@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
-import { listIdentities, unlinkIdentity } from '../../accounts/identities.ts';
+import { isRemovable, listIdentities, unlinkIdentity } from '../../accounts/identities.ts';
 import { endSession, listSessions } from '../../accounts/sessions.ts';
 import { noSessionCookie } from '../../signin/session-cookie.ts';
 import type { Signin } from '../../signin/signin.ts';
@@ -78,7 +78,7 @@ export function identityRoutes({
   site,
   signin,
 }: IdentityContext): readonly ConsoleRoute[] {
-  const listed = (userId: string) => identitiesOf(database, userId);
+  const listed = (userId: string) => identitiesOf(database, userId, signin.offered);
   return [
     defineRoute({
       method: 'GET',
@@ -115,7 +115,7 @@ export function identityRoutes({
       async handle({ user, params, at, ip }) {
         const provider = params['provider'] ?? '';
         const done = await database.transact(function* () {
-          const unlinked = yield* unlinkIdentity(user.id, provider);
+          const unlinked = yield* unlinkIdentity(user.id, provider, signin.offered);
           const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
           if (unlinked === 'unlinked')
             yield* writeAudit(at, { ...by, action: 'identity.unlink', target: provider });
@@ -129,8 +129,13 @@ export function identityRoutes({
   ];
 }
 
-async function identitiesOf(database: Database, userId: string): Promise<List<IdentityView>> {
+async function identitiesOf(
+  database: Database,
+  userId: string,
+  offered: ReadonlySet<string>,
+): Promise<List<IdentityView>> {
   const all = await listIdentities(database, userId);
+  const providers = all.map(({ provider }) => provider);
   return {
     items: all.flatMap(({ provider, name, linkedAt }) =>
       provider === 'github' || provider === 'wechat'
@@ -139,7 +144,7 @@ async function identitiesOf(database: Database, userId: string): Promise<List<Id
               provider,
               name,
               linked_at: new Date(linkedAt).toISOString(),
-              removable: all.length > 1,
+              removable: isRemovable(provider, providers, offered),
             },
           ]
         : [],
