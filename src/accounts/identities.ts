@@ -175,9 +175,8 @@ export function* useLink(secret: string, at: number): Transaction<User | undefin
 }
 
 /** The operator who was made first and is not suspended. */
-export async function firstOperator(database: Database): Promise<User | undefined> {
-  const [row] = await database.query(
-    "SELECT * FROM users WHERE role = 'operator' AND frozen = 0 ORDER BY id LIMIT 1",
-  );
+export function* firstOperator(): Transaction<User | undefined> {
+  const sql = "SELECT * FROM users WHERE role = 'operator' AND frozen = 0 ORDER BY id LIMIT 1";
+  const [row] = yield { sql, params: [] };
   return row && userOf(row);
 }

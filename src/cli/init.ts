@@ -86,7 +86,7 @@ interface Operator {
 
 /** The first operator of this data, as an earlier start creates one, or a new one. */
 async function operatorOf(database: Database, name: string): Promise<Operator> {
-  const user = await firstOperator(database);
+  const user = await database.transact(firstOperator);
   if (user !== undefined) return { user, created: false };
   const made = await database.transact(() => makeUser(name, 'operator', systemClock.now()));
   return { user: made, created: true };

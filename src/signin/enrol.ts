@@ -1,7 +1,9 @@
 import { writeAudit } from '../accounts/audit.ts';
 import { operatorCanSignIn, firstOperator, makeLink } from '../accounts/identities.ts';
+import { keysTopic } from '../accounts/keys.ts';
 import { createUser, type Role, setUserState, type User } from '../accounts/users.ts';
 import { createAccountTx, freezeTx } from '../ledger/transactions/account.ts';
+import { bump } from '../storage/changes.ts';
 import type { Transaction, Database } from '../storage/database.ts';
 
 /** A user and the ledger account of the same id, in one transaction. `at`: wall clock, ms. */
@@ -53,8 +55,11 @@ export async function operatorLink(
   at: number,
 ): Promise<string | undefined> {
   if (await operatorCanSignIn(database, providers)) return undefined;
-  const operator = await firstOperator(database);
   const made = await database.transact(function* () {
+    // Two nodes that start for the first time at once wait for each other here: one operator is
+    // made.
+    yield bump(keysTopic);
+    const operator = yield* firstOperator();
     const { id } = operator ?? (yield* enrol('operator', 'operator', at));
     return yield* issueLink(id, at);
   });
