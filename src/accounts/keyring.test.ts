@@ -76,6 +76,15 @@ forEachDatabase((_, openFresh, fresh) => {
     expect(keyring.known(secret)).toEqual(principal);
   });
 
+  test('of many keys that are new at once each is found', async () => {
+    const db = await openFresh({ migrations });
+    const keys: Awaited<ReturnType<typeof makeKey>>[] = [];
+    for (let i = 0; i < 300; i += 1) keys.push(await makeKey(db));
+    const keyring = keyringOf(db);
+    const found = await Promise.all(keys.map(({ secret }) => keyring.lookUp(secret)));
+    expect(found).toMatchObject(keys.map(({ key }) => ({ keyId: key.id })));
+  });
+
   test('a wrong key is asked once and then unknown for a moment; what cannot be a key is never asked', async () => {
     const db = await openFresh({ migrations });
     let now = 0;

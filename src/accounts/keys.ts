@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
+import { Semaphore } from '../base/semaphore.ts';
 import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated, WorkOutcomes } from '../storage/repeat.ts';
@@ -243,6 +244,10 @@ const unknownHeldMax = 10_000;
 const unknownLifeMs = 500;
 /** The most key lookups that one process has open at the database. */
 const lookUpsMax = 100;
+/** The most that wait for a place there, and for how long: after a start, many keys come at once. */
+const lookUpsWaitingMax = 5_000;
+const lookUpWaitMs = 1_000;
+const noWait = new AbortController().signal;
 /** If more keys than this changed at once, the whole memory is dropped instead. */
 const forgetMax = 10_000;
 const recordUseEveryMs = 60_000;
@@ -292,6 +297,7 @@ class DatabaseKeyring implements LiveKeyring {
   /** By hash: until when (steady clock) no lookup is needed. */
   readonly #unknown = new Map<string, number>();
   readonly #pending = new Map<string, Promise<Principal | 'unknown' | 'unavailable'>>();
+  readonly #lookUps = new Semaphore(lookUpsMax);
   readonly #recording: Repeated;
   readonly #onError: OnError;
   #seenVersion: bigint | undefined;
@@ -323,8 +329,11 @@ class DatabaseKeyring implements LiveKeyring {
     const hash = hashOf(secret);
     const pending = this.#pending.get(hash);
     if (pending !== undefined) return pending;
-    if (this.#pending.size >= lookUpsMax) return Promise.resolve('unavailable');
-    const answer = this.#load(hash)
+    const ahead = this.#pending.size;
+    if (ahead >= lookUpsMax + lookUpsWaitingMax) return Promise.resolve('unavailable');
+    const patience = ahead < lookUpsMax ? noWait : AbortSignal.timeout(lookUpWaitMs);
+    const answer = this.#lookUps
+      .run(patience, () => this.#load(hash))
       .catch(() => 'unavailable' as const)
       .finally(() => this.#pending.delete(hash));
     this.#pending.set(hash, answer);
