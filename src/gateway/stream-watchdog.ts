@@ -18,6 +18,8 @@ class StreamWatchdog implements PeriodicCheck {
   readonly #progress: RequestProgress;
   #silentMs = 0;
   #stalledMs = 0;
+  /** The response's drains at the last check. */
+  #drains = 0;
   /** The stream's bytes of content at the last check. */
   #contentBytes = 0;
   /** The number of attempts at the last check. */
@@ -32,7 +34,9 @@ class StreamWatchdog implements PeriodicCheck {
 
   check(): void {
     const { response, parts } = this.#funded;
-    this.#stalledMs = response.stalled ? this.#stalledMs + parts.watch.everyMs : 0;
+    const reads = !response.stalled || response.drains !== this.#drains;
+    this.#drains = response.drains;
+    this.#stalledMs = reads ? 0 : this.#stalledMs + parts.watch.everyMs;
     if (this.#stalledMs >= parts.limits.stalledMs) return response.destroy();
     this.#keepAlive();
     this.#reserveForThinking();

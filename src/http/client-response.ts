@@ -18,6 +18,8 @@ export class ClientResponse {
   readonly #state: ResponseState;
   /** The client went away, or everything has been sent. */
   closed = false;
+  /** How often there was room again: a client that is always behind, but reads, makes it grow. */
+  drains = 0;
   #left = false;
   #leave: (() => void) | undefined;
   #drain: (() => void) | undefined;
@@ -176,6 +178,7 @@ export class ClientResponse {
     this.#drain = go;
     this.#wire.onDrain(() => {
       this.#drain = undefined;
+      this.drains += 1;
       go();
     });
   }
