@@ -5,7 +5,15 @@ import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { client } from './support/raw-client.ts';
 import { hello, oneModel, type Running, startRunning } from './support/running.ts';
-import { completion, json, type ScriptedVendor, startVendor } from './support/scripted-vendor.ts';
+import {
+  chunk,
+  completion,
+  json,
+  type ScriptedVendor,
+  sse,
+  startVendor,
+  streamOf,
+} from './support/scripted-vendor.ts';
 
 const chat = '/v1/chat/completions';
 const body = JSON.stringify(hello);
@@ -145,6 +153,28 @@ test('R9: who ends its side after the request gets the answer, and pays for it',
     socket.end(request(running, text));
     await expect.poll(ended).toBe(true);
     expect(answersIn(heard()).map(({ status }) => status)).toEqual([200]);
+  }
+  expect(await running.usage()).toHaveLength(2);
+  await running.expectBooks();
+});
+
+test('R9: who ends its side gets a stream to its end, which begins later and lasts longer', async () => {
+  const { vendor, running, port } = await start();
+  vendor.answer(async (_, response) => {
+    await wait(50);
+    const stream = sse(response);
+    for (let i = 0; i < 20; i += 1) {
+      stream.write(chunk({ content: `${i} ` }));
+      await wait(50);
+    }
+    stream.end(streamOf(['over']));
+  });
+  const streamed = JSON.stringify({ ...hello, stream: true });
+  for (const text of [streamed, streamed + ' '.repeat(100_000)]) {
+    const { socket, text: heard, ended } = client(port);
+    socket.end(request(running, text));
+    await expect.poll(ended, { timeout: 10_000 }).toBe(true);
+    expect(heard()).toMatch(/"content":"19 "[^]*"content":"over"[^]*data: \[DONE\]\n\n/);
   }
   expect(await running.usage()).toHaveLength(2);
   await running.expectBooks();

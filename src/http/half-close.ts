@@ -44,13 +44,17 @@ export function allowHalfClosed(server: Server): void {
  * that does so later has left.
  */
 export function watchHalfClosed(socket: Socket): void {
-  socket.once('end', () =>
+  socket.once('end', () => {
+    const begun = answerUnderWay(socket);
+    if (begun?.headersSent === true && !begun.writableEnded) return void socket.destroy();
     probeHalfClosed(socket, () => {
       const answer = answerUnderWay(socket);
-      if (answer === undefined || answer.writableEnded) return;
-      // HTTP/1.0 knows no interim responses.
-      if (answer.headersSent || answer.req.httpVersion === '1.0') socket.destroy();
+      // The writes of an answer that has begun meanwhile show themselves who has left.
+      if (answer === undefined || answer.headersSent) return;
+      // HTTP/1.0 knows no interim responses. Such a client is mostly a proxy, whose own client has
+      // left.
+      if (answer.req.httpVersion === '1.0') socket.destroy();
       else answer.writeContinue();
-    }),
-  );
+    });
+  });
 }
