@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { changesMigrations } from '../storage/changes.ts';
-import { createKey, hashOf, listKeys, maskKey, setKeyStatus } from './keys.ts';
+import { createKey, hashOf, listKeys, setKeyStatus } from './keys.ts';
 import { accountsMigrations } from './migrations.ts';
 import { createUser, findUser, listUsers, setUserState } from './users.ts';
 
@@ -45,7 +45,10 @@ forEachDatabase((_, openFresh) => {
     );
     if (made === undefined) throw new Error('no key');
     expect(made.secret).toMatch(/^sk-[A-Za-z0-9]{48}$/);
-    expect(maskKey(made.secret)).toBe(`${made.key.prefix}****${made.key.last4}`);
+    expect([made.secret.slice(0, 5), made.secret.slice(-4)]).toEqual([
+      made.key.prefix,
+      made.key.last4,
+    ]);
     expect(await listKeys(db, { userId: user.id, limit: 10 })).toEqual([made.key]);
     expect(await listKeys(db, { userId: 'other', limit: 10 })).toEqual([]);
     expect(made.key).toMatchObject({

@@ -81,11 +81,6 @@ export function hashOf(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** `sk-ab****wxyz`, for messages and logs. */
-export function maskKey(secret: string): string {
-  return secret.length < 16 ? '****' : `${secret.slice(0, 5)}****${secret.slice(-4)}`;
-}
-
 /** Reads a row with the columns `keyColumns`. */
 export function keyOf(row: Row): Key {
   const { status } = row;
