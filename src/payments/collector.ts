@@ -9,6 +9,7 @@ import {
   planOrder,
   type PaymentOutcome,
   recordPayment,
+  recordReturn,
   findOrder,
 } from './orders.ts';
 import { claimRefunds, endRefund, markRefundSent, planRefund } from './refunds.ts';
@@ -16,6 +17,7 @@ import {
   type Wallet,
   type WalletId,
   type Payment,
+  type PaymentStatus,
   type WalletFault,
   notificationPath,
   type RefundStatus,
@@ -87,7 +89,7 @@ export class Collector {
     }
   }
 
-  #poll({ id }: Wallet, polling: Promise<void>): void {
+  #poll({ id }: Wallet, polling: Promise<unknown>): void {
     this.#busy.set(id, (this.#busy.get(id) ?? 0) + 1);
     const ended = (): void => {
       this.#busy.set(id, (this.#busy.get(id) ?? 1) - 1);
@@ -125,15 +127,17 @@ export class Collector {
 /**
  * Queries a wallet for an order's status and acts on it: a paid order is credited, an expired one
  * closed. Only for the process that has claimed the order; whatever the wallet answers, the next
- * query is planned. `closing`: the order is to be closed before its time.
+ * query is planned. `closing`: the order is to be closed before its time. Returns what the wallet
+ * answered.
  */
 export async function pollOrder(
   parts: PaymentContext,
   wallet: Wallet,
   order: Order,
   closing = false,
-): Promise<void> {
-  const fault = await settle(parts, wallet, order, closing);
+): Promise<PaymentStatus['kind']> {
+  const status = await wallet.orderStatus(order.id);
+  const fault = await actOnStatus(parts, wallet, order, status, closing);
   const faults = fault === undefined ? 0 : order.faults + 1;
   await planOrder(parts.database, order, {
     nextLookAt: nextLookAt(parts, order, faults),
@@ -142,28 +146,27 @@ export async function pollOrder(
   });
   if (fault !== undefined)
     parts.log({ event: 'trouble', wallet: wallet.id, id: order.id, why: fault.why });
+  return status.kind;
 }
 
-async function settle(
+async function actOnStatus(
   parts: PaymentContext,
   wallet: Wallet,
   order: Order,
+  status: PaymentStatus,
   closing: boolean,
 ): Promise<WalletFault | undefined> {
   const { database, clock } = parts;
-  const standing = await wallet.orderStatus(order.id);
-  if (standing.kind === 'fault') return standing;
-  if (
-    standing.kind === 'paid' &&
-    (await creditPayment(parts, wallet, standing.payment)) !== 'differs'
-  )
+  if (status.kind === 'fault') return status;
+  if (status.kind === 'paid' && (await creditPayment(parts, wallet, status.payment)) !== 'differs')
     return undefined;
+  if (status.kind === 'returned') await keepReturn(parts, wallet, order, status.payment);
   // Paid, but not as ordered: the right payment cannot come any more.
-  if (standing.kind === 'paid' || standing.kind === 'closed' || standing.kind === 'returned') {
+  if (status.kind === 'paid' || status.kind === 'closed' || status.kind === 'returned') {
     await endOrder(database, order.id, 'closed', clock.now());
     return undefined;
   }
-  if (standing.kind === 'waiting' && standing.scanned)
+  if (status.kind === 'waiting' && status.scanned)
     await markScanned(database, order.id, clock.now());
   if (order.state !== 'waiting' || (!closing && clock.now() < order.expiresAt)) return undefined;
   return close(parts, wallet, order);
@@ -184,13 +187,32 @@ async function close(
   return undefined;
 }
 
-/** Credits a wallet's payment, once. */
+async function keepReturn(
+  { database, clock, log }: PaymentContext,
+  wallet: Wallet,
+  { id, state }: Order,
+  payment: Payment | undefined,
+): Promise<void> {
+  if (payment !== undefined)
+    await database.transact(() => recordReturn(wallet.id, payment, clock.now()));
+  // A closed order is queried again and again.
+  if (state === 'waiting')
+    log({ event: 'unmatched', wallet: wallet.id, id, why: 'given back at the wallet' });
+}
+
+/**
+ * Credits a wallet's payment, once. `confirmedBefore`: an older payment must be confirmed by a
+ * query (see `recordPayment`).
+ */
 export async function creditPayment(
   { database, clock, log }: PaymentContext,
   wallet: Wallet,
   payment: Payment,
+  confirmedBefore?: number,
 ): Promise<PaymentOutcome> {
-  const taken = await database.transact(() => recordPayment(wallet.id, payment, clock.now()));
+  const taken = await database.transact(() =>
+    recordPayment(wallet.id, payment, clock.now(), confirmedBefore),
+  );
   if (taken === 'credited') log({ event: 'credited', wallet: wallet.id, id: payment.orderId });
   if (taken === 'differs')
     log({ event: 'unmatched', wallet: wallet.id, id: payment.orderId, why: payment.number });

@@ -46,6 +46,11 @@ export interface PaymentLimits {
   readonly closedQueriedMs: number;
   /** The shortest time between two queries of one order that a user or operator asks for. */
   readonly userQueryEveryMs: number;
+  /**
+   * A notification credits a payment that is not older than this. An older payment may have been
+   * given back since: the wallet is queried.
+   */
+  readonly notifiedWithinMs: number;
   /** Queries of this process that are in flight to one wallet. */
   readonly atOnceMax: number;
   /** How often the collector looks for orders and refunds that are due. */
@@ -77,6 +82,7 @@ export const paymentLimits: PaymentLimits = {
   backoffMsMax: 600_000,
   closedQueriedMs: 86_400_000,
   userQueryEveryMs: 2_000,
+  notifiedWithinMs: 300_000,
   atOnceMax: 8,
   lookEveryMs: 1_000,
   leaseMs: 60_000,

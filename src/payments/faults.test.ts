@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { type Paying, type PayingNode, startPaying, ways } from '../../test/support/paying.ts';
 import { formOf } from '../../sim/wallets/index.ts';
-import type { WalletId } from './wallet.ts';
+import { type WalletId, walletIds } from './wallet.ts';
 
 const soon = { interval: 20 };
 
@@ -42,6 +42,30 @@ function notificationOf(
   );
   const notification = wallets.alipay.notification(trade, texts);
   return formOf(url('alipay'), forged ? { ...notification, total_amount: '2.00' } : notification);
+}
+
+/** A refund on the wallet's own pages. */
+function giveBack({ sim, clock }: Paying, orderId: string, fen: number): void {
+  const trade = sim.wallets.counter.byCode(orderId);
+  trade?.refunds.push({
+    id: 'made-at-the-wallet',
+    number: trade.number ?? '',
+    fen,
+    reason: '',
+    notifyUrl: undefined,
+    at: clock.now(),
+    state: 'success',
+    endedAt: clock.now(),
+  });
+}
+
+/** The notification of the payment, as the wallet repeats it after a refund, too. */
+function firstNotificationOf(paying: Paying, orderId: string) {
+  const refunds = paying.sim.wallets.counter.byCode(orderId)?.refunds;
+  const since = refunds?.splice(0) ?? [];
+  const notification = notificationOf(paying, orderId);
+  refunds?.push(...since);
+  return notification;
 }
 
 const isTaken = ({ status, answer }: { status: number; answer: string }): boolean =>
@@ -190,6 +214,65 @@ forEachDatabase((_name, _openFresh, fresh) => {
       await paying.expectBooks();
     },
   );
+
+  test.each(ways)(
+    '%s by %s: a late notification of a payment that the wallet has given back credits nothing',
+    async (wallet, method) => {
+      const paying = await startPaying(fresh);
+      const { wallets } = paying.sim;
+      const orders = [
+        await paying.paidOrder(wallet, { method }),
+        await paying.paidOrder(wallet, { method }),
+      ];
+      for (const { id } of orders) giveBack(paying, id, 100);
+      paying.later(3_600_000);
+      // The collector has asked for one of them; the other is known by its notification alone.
+      expect(await paying.payments.check(orders[0]?.id ?? '')).toMatchObject({ state: 'closed' });
+      for (const { id } of orders)
+        expect(isTaken(await wallets.notify(firstNotificationOf(paying, id), 9)), id).toBe(true);
+      expect(await paying.balance()).toBe('0.00');
+      expect(await paying.rows('SELECT state FROM payment_order')).toEqual([
+        { state: 'closed' },
+        { state: 'closed' },
+      ]);
+      expect(
+        await paying.rows('SELECT order_id, why FROM payment_unmatched ORDER BY order_id'),
+      ).toEqual(orders.map(({ id }) => ({ order_id: id, why: 'given back at the wallet' })));
+      await paying.expectBooks();
+    },
+  );
+
+  test.each(walletIds)(
+    '%s: an old payment is credited by its notification when the wallet still has it, and not before it says so',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const { counter } = paying.sim.wallets;
+      const order = await paying.paidOrder(wallet);
+      paying.later(3_600_000);
+      counter.trouble = { kind: 'down' };
+      const notify = () => paying.sim.wallets.notify(notificationOf(paying, order.id), 9);
+      expect(isTaken(await notify())).toBe(false);
+      expect(await paying.balance()).toBe('0.00');
+      counter.trouble = undefined;
+      expect(isTaken(await notify())).toBe(true);
+      expect(await paying.balance()).toBe('1.00');
+      await paying.expectBooks();
+    },
+  );
+
+  test('what is left of a payment that was given back in part at WeChat Pay waits for the operator', async () => {
+    const paying = await startPaying(fresh);
+    const order = await paying.paidOrder('wechat_pay', { yuan: 10n });
+    giveBack(paying, order.id, 100);
+    paying.later(5_000);
+    await paying.payments.look();
+    expect(await paying.rows('SELECT state FROM payment_order')).toEqual([{ state: 'closed' }]);
+    expect(await paying.rows('SELECT order_id, number, why FROM payment_unmatched')).toEqual([
+      { order_id: order.id, number: order.number, why: 'given back at the wallet' },
+    ]);
+    expect(paying.lines).toMatchObject([{ event: 'unmatched', id: order.id }]);
+    await paying.expectBooks();
+  });
 
   test('an order for which its wallet has another amount is over, and the money waits for the operator', async () => {
     const paying = await startPaying(fresh);

@@ -112,17 +112,23 @@ export async function markScanned(database: Database, id: string, at: number): P
   );
 }
 
-/** `differs`: the payment does not fit an order of ours, and is kept for the operator. */
-export type PaymentOutcome = 'credited' | 'known' | 'differs';
+/**
+ * `differs`: the payment does not fit an order of ours, and is kept for the operator. `unconfirmed`:
+ * it fits, but only a query tells whether the wallet has it still.
+ */
+export type PaymentOutcome = 'credited' | 'known' | 'differs' | 'unconfirmed';
 
 /**
- * Credits a wallet's payment for an order: once for each of the wallet's numbers, whatever the
- * order's state, if amount and currency are the order's.
+ * Credits a wallet's payment for an order: once for each of the wallet's numbers, if amount and
+ * currency are the order's. A payment before `confirmedBefore`, and one for an order that is not
+ * open any more, may have been given back at the wallet: it is not credited. Without
+ * `confirmedBefore` the wallet has just confirmed the payment, and the order may have any state.
  */
 export function* recordPayment(
   wallet: WalletId,
   payment: Payment,
   at: number,
+  confirmedBefore?: number,
 ): Transaction<PaymentOutcome> {
   const [row] = yield {
     sql: 'UPDATE payment_order SET id=id WHERE id=$1 AND wallet=$2 RETURNING *',
@@ -135,6 +141,11 @@ export function* recordPayment(
   if (order.number === payment.number) return 'known';
   if (order.number !== undefined)
     return yield* keepUnmatched(wallet, payment, 'a second payment of one order', at);
+  if (
+    confirmedBefore !== undefined &&
+    (order.state !== 'waiting' || payment.paidAt < confirmedBefore)
+  )
+    return 'unconfirmed';
   const id = transferOf(wallet, payment.number);
   const credited = yield* creditTx({
     id,
@@ -152,6 +163,19 @@ export function* recordPayment(
     params: [order.id, payment.number, id, payment.paidAt, at],
   };
   return 'credited';
+}
+
+/**
+ * Keeps a payment that was given back at the wallet before it was credited here: part of the money
+ * may still be there, and the wallet does not say how much.
+ */
+export function* recordReturn(wallet: WalletId, payment: Payment, at: number): Transaction<void> {
+  const [row] = yield {
+    sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *',
+    params: [payment.orderId],
+  };
+  if (row === undefined || readOrder(row).state === 'credited') return;
+  yield* keepUnmatched(wallet, payment, 'given back at the wallet', at);
 }
 
 function* keepUnmatched(

@@ -32,7 +32,9 @@ import {
   notificationPath,
   type NotificationReply,
   type OrderRequest,
+  type Payment,
   type PayMethod,
+  type Wallet,
   type WalletId,
 } from './wallet.ts';
 
@@ -245,9 +247,7 @@ export class Payments {
       return wallet.refused;
     }
     if (notification.kind === 'payment')
-      return (await creditPayment(this.#parts, wallet, notification.payment)) === 'differs'
-        ? wallet.refused
-        : wallet.taken;
+      return (await this.#notified(wallet, notification.payment)) ? wallet.taken : wallet.refused;
     // The notification brings the next query forward; only the query's answer counts.
     if (notification.kind === 'refund')
       await database.query(
@@ -255,6 +255,23 @@ export class Payments {
         [notification.refundId, clock.now()],
       );
     return wallet.taken;
+  }
+
+  /** False: the wallet is to send the notification again. */
+  async #notified(wallet: Wallet, payment: Payment): Promise<boolean> {
+    const { database, clock, limits } = this.#parts;
+    const now = clock.now();
+    const outcome = await creditPayment(
+      this.#parts,
+      wallet,
+      payment,
+      now - limits.notifiedWithinMs,
+    );
+    if (outcome !== 'unconfirmed') return outcome !== 'differs';
+    const order = await claimOrder(database, payment.orderId, now, 0, now + limits.leaseMs);
+    const status = order && (await pollOrder(this.#parts, wallet, order));
+    const known = await findOrder(database, payment.orderId);
+    return status === 'returned' || known?.state === 'credited';
   }
 
   /**

@@ -55,12 +55,13 @@ export type CreatedOrder = { readonly kind: 'made'; readonly code: string } | Wa
 
 /**
  * `absent`: the wallet has no such order (yet). `returned`: it was paid, and refunded at the wallet
- * itself.
+ * itself, in whole or in part. `payment` is undefined when the wallet does not describe it.
  */
 export type PaymentStatus =
   | { readonly kind: 'paid'; readonly payment: Payment }
+  | { readonly kind: 'returned'; readonly payment: Payment | undefined }
   | { readonly kind: 'waiting'; readonly scanned: boolean }
-  | { readonly kind: 'closed' | 'absent' | 'returned' }
+  | { readonly kind: 'closed' | 'absent' }
   | WalletFault;
 
 export type CloseResult = { readonly kind: 'closed' } | WalletFault;

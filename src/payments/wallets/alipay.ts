@@ -215,12 +215,14 @@ function paymentOf(body: Members, time: unknown): Payment | undefined {
 function standingOf(body: Members, orderId: string): PaymentStatus {
   const state = body['trade_status'];
   if (state === 'WAIT_BUYER_PAY') return { kind: 'waiting', scanned: true };
+  const payment = paymentOf(body, body['send_pay_date']);
   // A trade that was paid and wholly refunded is closed, too.
   if (state === 'TRADE_CLOSED')
-    return { kind: body['send_pay_date'] === undefined ? 'closed' : 'returned' };
+    return body['send_pay_date'] === undefined
+      ? { kind: 'closed' }
+      : { kind: 'returned', payment: payment?.orderId === orderId ? payment : undefined };
   if (state !== 'TRADE_SUCCESS' && state !== 'TRADE_FINISHED')
     return unclearFault(`Alipay calls an order '${String(state)}'`);
-  const payment = paymentOf(body, body['send_pay_date']);
   return payment?.orderId === orderId
     ? { kind: 'paid', payment }
     : unclearFault('Alipay answers with a payment that is not ours');

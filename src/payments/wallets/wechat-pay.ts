@@ -195,10 +195,11 @@ export class WechatPay implements Wallet {
     if (state === 'NOTPAY' || state === 'PAYERROR' || state === 'USERPAYING')
       return { kind: 'waiting', scanned: state === 'USERPAYING' };
     if (state === 'CLOSED' || state === 'REVOKED') return { kind: 'closed' };
-    if (state === 'REFUND') return { kind: 'returned' };
+    const payment = this.#paymentOf(body);
+    if (state === 'REFUND')
+      return { kind: 'returned', payment: payment?.orderId === orderId ? payment : undefined };
     if (state !== 'SUCCESS')
       return unclearWechatFault(`WeChat Pay calls an order '${String(state)}'`);
-    const payment = this.#paymentOf(body);
     return payment?.orderId === orderId
       ? { kind: 'paid', payment }
       : unclearWechatFault('WeChat Pay answers with a payment that is not ours');
