@@ -1,5 +1,5 @@
 import { isAway } from '../storage/database.ts';
-import { type PaymentContext, backoffMs } from './context.ts';
+import { type PaymentContext, type PaymentLimits, backoffMs } from './context.ts';
 import {
   type Order,
   type OrderRefund,
@@ -23,6 +23,8 @@ import {
   type RefundStatus,
 } from './wallet.ts';
 
+type Polled = `${'orders' | 'refunds'} of ${WalletId}`;
+
 /**
  * Finds the payments that no notification reported: queries wallets for everything that is due. The
  * number of queries at a time is limited per wallet, so that one that hangs takes no place from
@@ -30,7 +32,7 @@ import {
  */
 export class Collector {
   readonly #parts: PaymentContext;
-  readonly #busy = new Map<WalletId, number>();
+  readonly #busy = new Map<Polled, number>();
   readonly #running = new Set<Promise<void>>();
   readonly #compare: () => Promise<void>;
   #comparing = false;
@@ -76,23 +78,28 @@ export class Collector {
   async #lookAt(wallet: Wallet): Promise<void> {
     const { database, clock, limits } = this.#parts;
     const now = clock.now();
+    const orders: Polled = `orders of ${wallet.id}`;
+    const refunds: Polled = `refunds of ${wallet.id}`;
+    const busy = (what: Polled): number => this.#busy.get(what) ?? 0;
     const room = (): number =>
-      this.#stopped ? 0 : limits.atOnceMax - (this.#busy.get(wallet.id) ?? 0);
-    // Refunds are few, and a person waits for each.
-    if (room() > 0) {
-      const refunds = await claimRefunds(database, wallet.id, room(), now, now + limits.leaseMs);
-      for (const refund of refunds) this.#poll(wallet, pollRefund(this.#parts, wallet, refund));
+      this.#stopped ? 0 : limits.atOnceMax - busy(orders) - busy(refunds);
+    // A wallet may process many refunds for days: half of the places are for payments.
+    const refundRoom = Math.min(room(), Math.ceil(limits.atOnceMax / 2) - busy(refunds));
+    const leaseUntil = now + limits.leaseMs;
+    if (refundRoom > 0) {
+      const claimed = await claimRefunds(database, wallet.id, refundRoom, now, leaseUntil);
+      for (const refund of claimed) this.#poll(refunds, pollRefund(this.#parts, wallet, refund));
     }
     if (room() > 0) {
-      const orders = await claimOrders(database, wallet.id, room(), now, now + limits.leaseMs);
-      for (const order of orders) this.#poll(wallet, pollOrder(this.#parts, wallet, order));
+      const claimed = await claimOrders(database, wallet.id, room(), now, leaseUntil);
+      for (const order of claimed) this.#poll(orders, pollOrder(this.#parts, wallet, order));
     }
   }
 
-  #poll({ id }: Wallet, polling: Promise<unknown>): void {
-    this.#busy.set(id, (this.#busy.get(id) ?? 0) + 1);
+  #poll(what: Polled, polling: Promise<unknown>): void {
+    this.#busy.set(what, (this.#busy.get(what) ?? 0) + 1);
     const ended = (): void => {
-      this.#busy.set(id, (this.#busy.get(id) ?? 1) - 1);
+      this.#busy.set(what, (this.#busy.get(what) ?? 1) - 1);
     };
     this.#keep(polling.catch(this.#failed).then(ended));
   }
@@ -272,13 +279,20 @@ export async function pollRefund(
   const faults = troubled ? refund.faults + 1 : 0;
   const unknownAt = unknown ? now : refund.unknownAt;
   await planRefund(database, refund, {
-    nextLookAt: now + backoffMs(limits, faults),
+    nextLookAt: now + (faults > 0 ? backoffMs(limits, faults) : pendingMs(limits, refund, now)),
     faults,
     unknownAt,
     trouble: troubled ? standing.why : undefined,
   });
   if (troubled) log({ event: 'trouble', wallet: wallet.id, id: refund.id, why: standing.why });
 }
+
+/** The delay before the next query of a refund that its wallet is processing, maybe for days. */
+const pendingMs = (
+  { queryMsMin, backoffMsMax }: PaymentLimits,
+  { createdAt }: OrderRefund,
+  now: number,
+): number => Math.min(backoffMsMax, Math.max(queryMsMin, Math.ceil((now - createdAt) / 4)));
 
 type Outcome =
   | Exclude<RefundStatus, { readonly kind: 'failed' } | { readonly kind: 'absent' }>

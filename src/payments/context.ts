@@ -40,7 +40,7 @@ export interface PaymentLimits {
    */
   readonly queryMsMin: number;
   readonly queryMsMax: number;
-  /** The longest delay after a query that the wallet did not answer. */
+  /** The longest delay after a query that the wallet did not answer, and of a pending refund. */
   readonly backoffMsMax: number;
   /** How long a closed order is still queried: a payment may have been on its way. */
   readonly closedQueriedMs: number;

@@ -185,6 +185,36 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await paying.expectBooks();
   });
 
+  test('refunds that a wallet processes for days are asked for less and less, and leave room for payments', async () => {
+    const paying = await startPaying(fresh);
+    const { counter } = paying.sim.wallets;
+    counter.refunding = 'processing';
+    for (let count = 0; count < 20; count++) {
+      const { id } = await paying.paidOrder('wechat_pay');
+      await paying.payments.check(id);
+      await paying.payments.refund({
+        orderId: id,
+        amount: yuan(1n),
+        reason: 'x',
+        idempotencyKey: `refund-${count}`,
+      });
+    }
+    const order = await paying.paidOrder('wechat_pay');
+    const state = async () =>
+      (await paying.rows(`SELECT state FROM payment_order WHERE id='${order.id}'`))[0]?.['state'];
+    paying.later(5_000);
+    await paying.payments.look();
+    expect(await state()).toBe('credited');
+    paying.later(3_600_000);
+    for (let looks = 0; looks < 5; looks++) await paying.payments.look();
+    const [next] = await paying.rows('SELECT MIN(next_look_at) AS at FROM payment_refund');
+    expect(Number(next?.['at']) - paying.clock.now()).toBeGreaterThan(300_000);
+    expect(await paying.rows('SELECT id FROM payment_refund WHERE ended_at IS NULL')).toHaveLength(
+      20,
+    );
+    await paying.expectBooks();
+  });
+
   test('a refund that its wallet cannot finish waits for the operator', async () => {
     const paying = await startPaying(fresh);
     const { counter } = paying.sim.wallets;
