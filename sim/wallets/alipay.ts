@@ -362,10 +362,12 @@ export class AlipaySide {
   #bill(content: Members, { host, target }: WalletCall): Members | AlipayRefusal {
     const date = String(content['bill_date'] ?? '');
     if (content['bill_type'] !== 'trade') return invalid('isv.invalid-parameter', 'bill_type');
-    if (!/^\d{4}-\d\d-\d\d$/.test(date) || date >= chinaTime(this.#counter.now()).slice(0, 10))
-      return failed('isp.bill_not_exist', '账单不存在');
-    const file = alipayBill(date, [...this.#counter.trades.values()], this.keys.sellerId);
-    if (file === undefined) return failed('isv.bill_not_exist', '账单不存在');
+    const file =
+      /^\d{4}-\d\d-\d\d$/.test(date) && date < chinaTime(this.#counter.now()).slice(0, 10)
+        ? alipayBill(date, [...this.#counter.trades.values()], this.keys.sellerId)
+        : undefined;
+    // Alipay has one code for a bill that is not made yet and for a day without trades.
+    if (file === undefined) return failed('isp.bill_not_exist', '账单不存在');
     const token = randomBytes(18).toString('hex');
     this.#files.set(token, file);
     return {

@@ -129,6 +129,23 @@ forEachDatabase((_name, _openFresh, fresh) => {
       });
     },
   );
+
+  test('a bill that Alipay does not have is late on a day with payments, and after two days there is none', async () => {
+    const paying = await startPaying(fresh);
+    const day = atNoon(paying);
+    await paid(paying, 'alipay', 1n);
+    paying.sim.wallets.counter.trades.clear();
+    paying.later(dayMs);
+    expect(await paying.payments.reconcile('alipay', day)).toEqual({ kind: 'not yet' });
+    paying.later(2 * dayMs);
+    await paying.payments.look();
+    expect((await findReconciliation(paying.database, 'alipay', day))?.report).toMatchObject({
+      billLines: 0,
+      differences: [{ what: 'credited_not_in_bill', ours: yuan(1n) }],
+    });
+    const trouble = paying.lines.filter(({ event }) => event === 'trouble');
+    expect(trouble).toEqual([]);
+  });
 });
 
 test('what differs is told by its kind, and what stands near midnight may belong to the next day', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { dayMs } from '../base/calendar.ts';
 import { objectOf } from '../base/json.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
@@ -170,6 +171,8 @@ export type ReconcileRun =
  * wallet does not answer.
  */
 const leaseMs = 600_000;
+/** An absent bill of a day with payments is late; after this time there is none. */
+const billLateMs = 2 * dayMs;
 const namesAtOnce = 500;
 /** Missed days (a node that was down) are compared later, at most this many days back. */
 const daysBack = 3;
@@ -192,10 +195,12 @@ export async function runReconciliation(
     return bill;
   }
   if (bill.kind === 'not yet') return { kind: 'not yet' };
-  const lines = bill.kind === 'none' ? [] : bill.lines;
+  const lines = bill.kind === 'bill' ? bill.lines : [];
   const books = await booksFor(database, wallet.id, lines, bounds);
   const report = reconcile(day, lines, books);
   const runAt = clock.now();
+  if (bill.kind === 'absent' && report.ourLines > 0 && runAt - bounds.to < billLateMs)
+    return { kind: 'not yet' };
   await database.query(
     `INSERT INTO payment_reconciliation (wallet, day, lease_until, run_at, report) VALUES ($1, $2, 0, $3, $4)
       ON CONFLICT (wallet, day) DO UPDATE SET lease_until=0, run_at=excluded.run_at, report=excluded.report`,

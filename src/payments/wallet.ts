@@ -108,11 +108,13 @@ export interface BillLine {
   readonly at: number;
 }
 
-/** `not yet`: the wallet is still making it; `none`: there was no trade on that day. */
+/**
+ * `not yet`: the wallet is still making it. `none`: there was no trade on that day. `absent`: one of
+ * the two, and the wallet does not say which.
+ */
 export type WalletBill =
   | { readonly kind: 'bill'; readonly lines: readonly BillLine[] }
-  | { readonly kind: 'not yet' }
-  | { readonly kind: 'none' }
+  | { readonly kind: 'not yet' | 'none' | 'absent' }
   | WalletFault;
 
 export interface NotificationReply {

@@ -26,8 +26,11 @@ export type AlipayReply =
     }
   | WalletFault;
 
-/** Internal errors of Alipay: the call may have succeeded all the same. */
-const troubles = /SYSTEM_ERROR|unknow-error|isp\./;
+/**
+ * Internal errors of Alipay: the call may have succeeded all the same. The code of a bill that is
+ * not there begins like one.
+ */
+const troubles = /SYSTEM_ERROR|unknow-error|isp\.(?!bill_not_exist)/;
 
 export class AlipayCaller {
   readonly #account: AlipayAccount;

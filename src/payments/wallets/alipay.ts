@@ -33,6 +33,11 @@ const billBytesMax = 64 * 1024 * 1024;
 const taken: NotificationReply = { status: 200, type: 'text/plain', body: 'success' };
 const refused: NotificationReply = { status: 200, type: 'text/plain', body: 'fail' };
 const absent = 'ACQ.TRADE_NOT_EXIST';
+/**
+ * Alipay answers `isp.bill_not_exist`, its document says `BILL_NOT_EXIST`
+ * (opendocs.alipay.com/open/02e7lj, 2026-11).
+ */
+const billAbsent = /bill[_-]not[_-]exist/i;
 
 /**
  * Alipay: codes to scan (precreate), its own page (page.pay) and the app on the payer's phone
@@ -154,7 +159,7 @@ export class Alipay implements Wallet {
       bill_type: 'trade',
       bill_date: date,
     });
-    if (reply.kind === 'none' && /BILL_NOT_EXIST/i.test(reply.subCode)) return { kind: 'none' };
+    if (reply.kind === 'none' && billAbsent.test(reply.subCode)) return { kind: 'absent' };
     const url = reply.kind === 'ok' ? nonEmptyText(reply.body['bill_download_url']) : undefined;
     if (url === undefined) return faultOf(reply);
     try {
