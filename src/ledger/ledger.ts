@@ -7,7 +7,7 @@ import { endPayout, openPayout } from './transactions/hold.ts';
 import { fenceAllProcesses, sweepProcess } from './transactions/process.ts';
 import { integerColumn, textColumn } from '../storage/sql.ts';
 import { tillSettings } from './settings.ts';
-import { payerOf } from './transfers.ts';
+import { lockAccount, payerOf } from './transfers.ts';
 
 /**
  * Money of one account. The user sees `balance`; `spendable` is the part that no process or task
@@ -93,6 +93,8 @@ function* debiting(
   { id, account, amount, ref, at }: Debit,
   beside: () => Transaction<unknown>,
 ): Transaction<DebitResult> {
+  // The account's lock makes the same debit, sent twice at once, take turns.
+  yield* lockAccount(account);
   const known = yield* payerOf(id);
   if (known !== undefined)
     return known.account === account && known.amount === amount ? 'exists' : 'exists_different';
