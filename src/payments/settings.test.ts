@@ -41,6 +41,29 @@ test('without its public key, WeChat Pay is believed by certificates that only o
   });
 });
 
+test('certificates are fetched once for calls that overlap, and again soon after a fetch that failed', async () => {
+  const sim = await startSim();
+  onTestFinished(() => sim.close());
+  let laterMs = 0;
+  const clock = {
+    now: () => systemClock.now() + laterMs,
+    monotonicMs: () => systemClock.monotonicMs() + laterMs,
+  };
+  const { public_key: _, public_key_id: __, ...written } = sim.wallets.settings.wechat_pay;
+  const { counter } = sim.wallets;
+  counter.now = () => clock.now();
+  const wallet = openWallets({ wechat_pay: written }, clock, new AbortController().signal).get(
+    'wechat_pay',
+  );
+  const make = () => wallet?.createOrder({ ...order, expiresAt: systemClock.now() + 600_000 });
+  counter.trouble = { kind: 'error', call: 'certificates' };
+  expect(await make()).toMatchObject({ kind: 'fault', sure: false });
+  counter.trouble = undefined;
+  laterMs = 2_000;
+  const made = await Promise.all([make(), make(), make(), make(), make()]);
+  expect(made.map((one) => one?.kind)).toEqual(['made', 'made', 'made', 'made', 'made']);
+});
+
 test('what is missing or wrong is named by member and variable, and no secret is told', async () => {
   const sim = await startSim();
   onTestFinished(() => sim.close());

@@ -37,6 +37,8 @@ export type WechatReply =
  * one.
  */
 const certificatesEveryMs = 60_000;
+/** The delay after a fetch that failed: until the next one, no call is believed. */
+const certificatesRetryMs = 2_000;
 const userAgent = 'tollgate';
 
 /** Signs calls, and believes only what WeChat's own key signed. */
@@ -45,7 +47,9 @@ export class WechatCaller {
   readonly #clock: Clock;
   readonly #stop: AbortSignal;
   #certificates: ReadonlyMap<string, KeyObject> = new Map();
-  #loadedAt = Number.NEGATIVE_INFINITY;
+  /** The fetch in flight, for which every call that lacks a certificate waits. */
+  #fetching: Promise<void> | undefined;
+  #nextFetchAt = Number.NEGATIVE_INFINITY;
 
   constructor(account: WechatAccount, clock: Clock, stop: AbortSignal) {
     this.#account = account;
@@ -118,14 +122,23 @@ export class WechatCaller {
   async #keyOf({ serial }: Seal): Promise<KeyObject | undefined> {
     const { publicKey } = this.#account;
     if (publicKey !== undefined) return serial === publicKey.id ? publicKey.key : undefined;
-    if (
-      !this.#certificates.has(serial) &&
-      this.#clock.monotonicMs() - this.#loadedAt >= certificatesEveryMs
-    ) {
-      this.#loadedAt = this.#clock.monotonicMs();
-      this.#certificates = (await this.#fetchCertificates()) ?? this.#certificates;
-    }
+    if (!this.#certificates.has(serial)) await this.#renewCertificates();
     return this.#certificates.get(serial);
+  }
+
+  async #renewCertificates(): Promise<void> {
+    if (this.#fetching === undefined && this.#clock.monotonicMs() >= this.#nextFetchAt)
+      this.#fetching = this.#fetchCertificates()
+        .then((fetched) => {
+          this.#certificates = fetched ?? this.#certificates;
+          this.#nextFetchAt =
+            this.#clock.monotonicMs() +
+            (fetched === undefined ? certificatesRetryMs : certificatesEveryMs);
+        })
+        .finally(() => {
+          this.#fetching = undefined;
+        });
+    await this.#fetching;
   }
 
   /**
