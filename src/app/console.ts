@@ -30,6 +30,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import { serverLimits } from '../http/server.ts';
 import { MemoryLimiter } from '../limits/limiter.ts';
 import { listUnmatched } from '../payments/orders.ts';
+import { listStuckRefunds } from '../payments/refunds.ts';
 import type { Payments } from '../payments/payments.ts';
 import { vendors } from '../providers/index.ts';
 import { toolListFees } from '../providers/tool-list-fees.ts';
@@ -210,7 +211,7 @@ function openOperatorRoutes(
   }: OperatorPageParts,
   users: readonly ConsoleRoute[],
 ): readonly ConsoleRoute[] {
-  const attention = [(now: number) => unmatchedPayments(database, now)];
+  const attention = [(now: number) => paymentAttention(database, now)];
   const context: OperatorContext = {
     database,
     sealer,
@@ -229,12 +230,27 @@ function openOperatorRoutes(
 
 const shownForMs = 7 * 86_400_000;
 const shownMax = 5;
+const refundMs = 3_600_000;
 
-/** Recent payments that a wallet reports and that fit no order. */
-export async function unmatchedPayments(
+/** What an operator must end: recent payments that fit no order, and refunds that do not end. */
+export async function paymentAttention(
   database: Database,
   now: number,
 ): Promise<readonly Attention[]> {
+  return [...(await unmatchedPayments(database, now)), ...(await stuckRefunds(database, now))];
+}
+
+async function stuckRefunds(database: Database, now: number): Promise<readonly Attention[]> {
+  const refunds = await listStuckRefunds(database, now - refundMs, shownMax);
+  return refunds.map(({ wallet, orderId, amount, createdAt }) => ({
+    code: 'refund_not_ended',
+    values: { wallet, amount: yuan(amount) },
+    since: instant(createdAt),
+    path: `/operator/orders?order=${encodeURIComponent(orderId)}`,
+  }));
+}
+
+async function unmatchedPayments(database: Database, now: number): Promise<readonly Attention[]> {
   const rows = (await listUnmatched(database, shownMax)).filter(
     (row) => Number(row['at']) > now - shownForMs,
   );

@@ -1,5 +1,5 @@
 import about from '../../package.json' with { type: 'json' };
-import { unmatchedPayments } from '../app/console.ts';
+import { paymentAttention } from '../app/console.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan } from '../base/money.ts';
 import type { OperatorOverview, TrendFigures } from '../console/contract.ts';
@@ -25,7 +25,7 @@ async function showStatus(
 ): Promise<void> {
   const at = systemClock.now();
   const nodes = await nodeReports(database, systemClock);
-  const attention = [(now: number) => unmatchedPayments(database, now)];
+  const attention = [(now: number) => paymentAttention(database, now)];
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const rooms = { database, clock: systemClock, attention };
   const { errors: _, ...overview } = await operatorOverview(rooms, at);

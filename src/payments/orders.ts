@@ -446,7 +446,7 @@ export function readOrder(row: Row): Order {
   return {
     id: text(row, 'id'),
     account: text(row, 'account'),
-    wallet: oneOf(walletIds, row['wallet']),
+    wallet: readWallet(row),
     method: oneOf(payMethods, row['method']),
     amount: integer(row, 'amount'),
     state: oneOf(orderStates, row['state']),
@@ -469,6 +469,8 @@ export function readOrder(row: Row): Order {
     trouble: textOr(row, 'trouble'),
   };
 }
+
+export const readWallet = (row: Row): WalletId => oneOf(walletIds, row['wallet']);
 
 export function readRefund(row: Row): OrderRefund {
   return {

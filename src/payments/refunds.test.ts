@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { startPaying, ways, yuan } from '../../test/support/paying.ts';
+import { listStuckRefunds } from './refunds.ts';
 import { walletIds } from './wallet.ts';
 
 const soon = { interval: 20 };
@@ -230,6 +231,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(await paying.rows('SELECT state, trouble FROM payment_refund')).toMatchObject([
       { state: 'asked', trouble: expect.stringContaining('merchant pages') },
     ]);
+    const stuck = () => listStuckRefunds(paying.database, paying.clock.now() - 3_600_000, 5);
+    expect(await stuck()).toEqual([]);
+    paying.later(3_601_000);
+    expect(await stuck()).toMatchObject([{ orderId: order.id, wallet: 'wechat_pay' }]);
     const refund = counter.byCode(order.id)?.refunds[0];
     if (refund !== undefined) refund.state = 'closed';
     paying.later(600_000);

@@ -1,7 +1,14 @@
 import { endPayout, openPayout } from '../ledger/transactions/hold.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { skipLocked } from '../storage/sql.ts';
-import { type Order, type OrderRefund, readOrder, readRefund, walletAccount } from './orders.ts';
+import {
+  type Order,
+  type OrderRefund,
+  readOrder,
+  readRefund,
+  readWallet,
+  walletAccount,
+} from './orders.ts';
 import type { WalletId } from './wallet.ts';
 
 export interface NewRefund {
@@ -180,6 +187,24 @@ export async function planRefund(
 export async function findRefund(database: Database, id: string): Promise<OrderRefund | undefined> {
   const [row] = await database.query('SELECT * FROM payment_refund WHERE id=$1', [id]);
   return row && readRefund(row);
+}
+
+/**
+ * Refunds begun before `before` (wall clock, ms) that cannot go on by themselves, oldest first: the
+ * wallet refuses them or needs its merchant, or nobody asks it, because it is configured no more.
+ */
+export async function listStuckRefunds(
+  database: Database,
+  before: number,
+  most: number,
+): Promise<readonly (OrderRefund & { readonly wallet: WalletId })[]> {
+  const sql = `SELECT r.*, o.wallet FROM payment_refund r JOIN payment_order o ON o.id=r.order_id
+    WHERE r.next_look_at IS NOT NULL AND r.created_at<$1 AND (r.trouble IS NOT NULL OR r.next_look_at<$1)
+    ORDER BY r.created_at, r.id LIMIT $2`;
+  return (await database.query(sql, [before, most])).map((row) => ({
+    ...readRefund(row),
+    wallet: readWallet(row),
+  }));
 }
 
 /** All refunds of these orders, oldest first. */

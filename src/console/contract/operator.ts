@@ -103,6 +103,7 @@ export interface Attention {
     | 'channel_parked'
     | 'credentials_refused'
     | 'unmatched_payment'
+    | 'refund_not_ended'
     | 'ledger_check_failed'
     | 'model_retiring'
     | 'models_retiring'
@@ -195,6 +196,9 @@ export interface UserAnswer {
 /** GET `operator/orders`, a page. POST `…/:id/query`, `…/:id/close` return it too. */
 export interface OperatorOrder extends OrderView {
   readonly user: { readonly id: string; readonly name: string };
+  /** The latest problem with the wallet, in English; `null`: none. Users do not see it. */
+  readonly trouble: string | null;
+  readonly refunds: readonly (RefundView & { readonly trouble: string | null })[];
 }
 
 /** GET `operator/order-totals`, with the filter of `operator/orders`: the sums of all its pages. */

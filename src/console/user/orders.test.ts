@@ -12,6 +12,7 @@ import type { Migration } from '../../storage/database.ts';
 import { openSealer } from '../../storage/seal.ts';
 import type { FreshDatabase } from '../../../test/databases.ts';
 import { Cursors } from '../cursor.ts';
+import { paymentAttention } from '../../app/console.ts';
 import { searchRoutes } from './search.ts';
 import { operatorOrderRoutes } from '../operator/orders.ts';
 import { changedOrders, orderRoutes } from './orders.ts';
@@ -219,5 +220,33 @@ forEachDatabase((_name, _openFresh, fresh) => {
       sums: { length: 4 },
     });
     await expectBooks();
+  });
+
+  test('why a refund waits at its wallet is told to operators alone', async () => {
+    const { url, database, user, post, sim, later } = await start(fresh);
+    const { id, qr } = (await post('orders', { amount: '5.00', wallet: 'wechat_pay' })).json.order;
+    const { counter } = sim.wallets;
+    counter.silent = true;
+    sim.wallets.pay(qr);
+    later(3_000);
+    await post(`orders/${id}/check`, {}, 'check-0001');
+    counter.refunding = 'abnormal';
+    const operator = await newBrowser(url, database, 'operator');
+    const body = { amount: '2.00', reason: 'twice' };
+    await post(`operator/orders/${id}/refund`, body, 'refund-0001', operator);
+    expect((await operator.ask(`operator/orders/${id}`)).json).toMatchObject({
+      trouble: null,
+      refunds: [{ state: 'asked', trouble: expect.stringContaining('merchant pages') }],
+    });
+    const [refund] = (await user.ask(`orders/${id}`)).json.refunds;
+    expect(refund).not.toHaveProperty('trouble');
+    later(3_601_000);
+    expect(await paymentAttention(database, systemClock.now() + 3_700_000)).toMatchObject([
+      {
+        code: 'refund_not_ended',
+        values: { wallet: 'wechat_pay', amount: '2.000000000' },
+        path: `/operator/orders?order=${id}`,
+      },
+    ]);
   });
 });

@@ -47,28 +47,38 @@ export async function orderViews(
   database: Database,
   orders: readonly Order[],
 ): Promise<readonly OrderView[]> {
-  const refunds = await refundsOf(
-    database,
-    orders.flatMap(({ id, refunded, refunding, state }) =>
-      state === 'credited' || refunded + refunding > 0n ? [id] : [],
-    ),
-  );
+  const refunds = await refundsOfOrders(database, orders);
   return orders.map((order) => orderView(order, refunds));
 }
+
+const refundsOfOrders = (
+  database: Database,
+  orders: readonly Order[],
+): Promise<readonly OrderRefund[]> =>
+  refundsOf(
+    database,
+    orders.flatMap(({ id, state }) => (state === 'credited' ? [id] : [])),
+  );
 
 /** The same as operators see them. */
 export async function operatorOrders(
   database: Database,
   orders: readonly Order[],
 ): Promise<readonly OperatorOrder[]> {
-  const views = await orderViews(database, orders);
+  const refunds = await refundsOfOrders(database, orders);
+  const troubles = new Map(refunds.map(({ id, trouble }) => [id, trouble]));
   const names = await userNames(
     database,
     orders.map(({ account }) => account),
   );
-  return views.map((view, index) => {
-    const id = orders[index]?.account ?? '';
-    return { ...view, user: { id, name: names.get(id) ?? id } };
+  return orders.map((order) => {
+    const view = orderView(order, refunds);
+    return {
+      ...view,
+      user: { id: order.account, name: names.get(order.account) ?? order.account },
+      trouble: order.trouble ?? null,
+      refunds: view.refunds.map((one) => ({ ...one, trouble: troubles.get(one.id) ?? null })),
+    };
   });
 }
 

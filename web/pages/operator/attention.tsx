@@ -140,6 +140,11 @@ function useSentence(): (attention: Attention) => string {
           formatYuan(of('amount'), 'balance'),
           of('number'),
         );
+      case 'refund_not_ended':
+        return sentences.refund_not_ended(
+          wallet(of('wallet')),
+          formatYuan(of('amount'), 'balance'),
+        );
       case 'ledger_check_failed':
         return sentences.ledger_check_failed(of('rules'));
       case 'model_retiring':

@@ -66,6 +66,11 @@ function Detail({ order }: { readonly order: OperatorOrder }): ReactNode {
             <CopyText text={order.wallet_no} label={columns.walletNo} />
           )}
         </Fact>
+        {order.trouble !== null && (
+          <Fact name={words.trouble}>
+            <span className="wrap-anywhere">{order.trouble}</span>
+          </Fact>
+        )}
         <Fact name={words.created}>
           <Time at={order.created_at} />
         </Fact>
@@ -166,12 +171,13 @@ function Refunds({ order: { refunds } }: { readonly order: OperatorOrder }): Rea
         <p className="text-table text-muted">{words.noRefunds}</p>
       ) : (
         <ul className="flex flex-col gap-2 text-table">
-          {refunds.map(({ id, amount, state, reason, at }) => (
+          {refunds.map(({ id, amount, state, reason, at, trouble }) => (
             <li key={id} className="flex flex-wrap items-center gap-x-3 gap-y-1">
               <StatusBadge status={refundStatuses[state]}>{words.refundStates[state]}</StatusBadge>
               <Money amount={amount} as="balance" />
               <Time at={at} />
               <span className="min-w-0 text-muted wrap-anywhere">{reason}</span>
+              {trouble !== null && <p className="w-full wrap-anywhere text-bad">{trouble}</p>}
             </li>
           ))}
         </ul>

@@ -225,6 +225,7 @@ export default {
     close: 'Close',
     refund: 'Refund',
     detail: 'Order',
+    trouble: 'Last problem',
     created: 'Created',
     expires: 'Code expires',
     credited: 'Credited',

@@ -13,6 +13,8 @@ export default {
         `The vendor refused the key of ${channel}. It gets almost no requests until the key works again.`,
       unmatched_payment: (wallet: string, amount: string, number: string) =>
         `${wallet} received ${amount} that matches no order (transaction ID ${number}).`,
+      refund_not_ended: (wallet: string, amount: string) =>
+        `A refund of ${amount} through ${wallet} does not end by itself.`,
       ledger_check_failed: (rules: string) => `The last ledger check failed: ${rules}.`,
       model_retiring: (model: string, date: string) => `The vendor retires ${model} on ${date}.`,
       models_retiring: (count: string, date: string) =>
@@ -50,6 +52,7 @@ export default {
       credentials_refused: 'Replace key',
       credentials_refused_of_file: 'Open channel',
       unmatched_payment: 'Find the order',
+      refund_not_ended: 'Open the order',
       ledger_check_failed: 'Open the check',
       model_retiring: 'Open model',
       models_retiring: 'Open models',

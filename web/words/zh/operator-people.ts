@@ -202,6 +202,7 @@ export default {
     close: '关闭',
     refund: '退款',
     detail: '订单',
+    trouble: '最近的问题',
     created: '创建时间',
     expires: '付款二维码过期',
     credited: '到账时间',

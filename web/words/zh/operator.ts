@@ -14,6 +14,7 @@ export default {
         `渠道 ${channel} 凭据失效：厂商拒绝了它的密钥。密钥恢复可用之前，它几乎不接收请求。`,
       unmatched_payment: (wallet, amount, number) =>
         `${wallet}收到 ${amount}，但没有匹配的订单（交易单号 ${number}）。`,
+      refund_not_ended: (wallet, amount) => `${wallet}的一笔 ${amount} 退款无法自动完成。`,
       ledger_check_failed: (rules) => `最近一次账本检查未通过：${rules}。`,
       model_retiring: (model, date) => `厂商将于 ${date} 下线模型 ${model}。`,
       models_retiring: (count, date) => `厂商即将下线 ${count} 个模型，最早于 ${date}。`,
@@ -44,6 +45,7 @@ export default {
       credentials_refused: '更换密钥',
       credentials_refused_of_file: '打开渠道',
       unmatched_payment: '查找订单',
+      refund_not_ended: '打开订单',
       ledger_check_failed: '打开检查',
       model_retiring: '打开模型',
       models_retiring: '打开模型列表',
