@@ -130,6 +130,33 @@ forEachDatabase((_name, _openFresh, fresh) => {
     },
   );
 
+  test('a refund that WeChat Pay ends on another day is in the bill of the day on which it was made', async () => {
+    const paying = await startPaying(fresh);
+    const { counter } = paying.sim.wallets;
+    const day = atNoon(paying);
+    const order = await paid(paying, 'wechat_pay', 10n);
+    counter.refunding = 'processing';
+    const refund = (idempotencyKey: string) =>
+      paying.payments.refund({ orderId: order, amount: yuan(3n), reason: 'x', idempotencyKey });
+    await refund('at-noon-01');
+    const { to } = dayBounds(day) ?? { to: 0 };
+    paying.later(to - 2_000 - paying.clock.now());
+    await refund('at-night-1');
+    paying.later(dayMs / 2);
+    const report = async (of: string) => {
+      const ran = await paying.payments.reconcile('wechat_pay', of);
+      return 'reconciled' in ran ? ran.reconciled.report : ran;
+    };
+    const whole = { billLines: 3, ourLines: 3, differences: [] };
+    expect(await report(day)).toMatchObject(whole);
+    counter.refunding = 'success';
+    await paying.payments.look();
+    expect(await paying.found(order)).toMatchObject({ refunded: yuan(6n) });
+    paying.later(dayMs);
+    expect(await report(dayBefore(to + dayMs))).toMatchObject({ ourLines: 0, differences: [] });
+    expect(await report(day)).toMatchObject(whole);
+  });
+
   test('a bill that Alipay does not have is late on a day with payments, and after two days there is none', async () => {
     const paying = await startPaying(fresh);
     const day = atNoon(paying);

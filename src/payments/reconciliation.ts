@@ -125,9 +125,13 @@ const entryOfOrder = ({ id, number, amount, paidAt }: Order): Entry[] =>
     ? []
     : [{ key: `payment ${number}`, order: id, number, amount, at: paidAt }];
 
-const entryOfRefund = ({ id, orderId, number, amount, state, endedAt }: OrderRefund): Entry[] =>
-  state === 'refunded' && endedAt !== undefined
-    ? [{ key: `refund ${id}`, order: orderId, number, amount: -amount, at: endedAt }]
+/**
+ * Wallets list a refund on the day on which they got it, also one that they still process: that one
+ * is in the books when the bill names it.
+ */
+const entryOfRefund = ({ id, orderId, number, amount, state, createdAt }: OrderRefund): Entry[] =>
+  state === 'refunded' || state === 'asked'
+    ? [{ key: `refund ${id}`, order: orderId, number, amount: -amount, at: createdAt }]
     : [];
 
 const differing = (
@@ -278,8 +282,9 @@ async function booksFor(
       if (order.wallet === wallet) orders.set(order.id, order);
   }
   const refunds = new Map<string, OrderRefund>();
-  const ended = `SELECT r.* FROM payment_refund r JOIN payment_order o ON o.id=r.order_id WHERE o.wallet=$1 AND r.ended_at>=$2 AND r.ended_at<$3`;
-  for (const row of await database.query(ended, [wallet, from, to]))
+  const begun = `SELECT r.* FROM payment_refund r JOIN payment_order o ON o.id=r.order_id
+    WHERE o.wallet=$1 AND r.ended_at>=$2 AND r.created_at>=$2 AND r.created_at<$3`;
+  for (const row of await database.query(begun, [wallet, from, to]))
     refunds.set(readRefund(row).id, readRefund(row));
   for (const ids of chunks(lines.flatMap(({ refundId }) => refundId ?? []))) {
     const sql = `SELECT * FROM payment_refund WHERE id IN (${ids.map((_, i) => `$${i + 1}`).join(', ')})`;
