@@ -50,8 +50,8 @@ export function* insertOrder(
     return same ? { kind: 'known', order: before } : { kind: 'key reused' };
   }
   const [waiting] = yield {
-    sql: "SELECT COUNT(*) AS count FROM payment_order WHERE account=$1 AND state='waiting'",
-    params: [account],
+    sql: "SELECT COUNT(*) AS count FROM payment_order WHERE account=$1 AND state='waiting' AND expires_at>$2",
+    params: [account, order.createdAt],
   };
   if (Number(waiting?.['count']) >= waitingMax) return { kind: 'too many' };
   // A payment that arrives for a deleted order is kept as money that fits no order.
@@ -103,6 +103,21 @@ export async function endOrder(
   const sql =
     "UPDATE payment_order SET state=$2, closed_at=$3, changed_at=$3, faults=0, trouble=$4 WHERE id=$1 AND state='waiting'";
   await database.query(sql, [id, state, at, trouble ?? null]);
+}
+
+/**
+ * Closes the expired orders of all wallets but these: nobody can ask a wallet that is configured no
+ * more. When it is configured again it is asked, and a payment is credited.
+ */
+export async function closeUnasked(
+  database: Database,
+  wallets: readonly WalletId[],
+  at: number,
+): Promise<void> {
+  const missing = walletIds.filter((id) => !wallets.includes(id));
+  const sql =
+    "UPDATE payment_order SET state='closed', closed_at=$1, changed_at=$1 WHERE next_look_at<=$1 AND wallet=$2 AND state='waiting' AND expires_at<=$1";
+  for (const wallet of missing) await database.query(sql, [at, wallet]);
 }
 
 export async function markScanned(database: Database, id: string, at: number): Promise<void> {

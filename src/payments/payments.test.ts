@@ -95,6 +95,34 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await expect(paying.order('alipay')).rejects.toThrow('too many');
   });
 
+  test('orders of a wallet that is configured no more expire, can be cancelled, and leave room for others', async () => {
+    const paying = await startPaying(fresh, { waitingMax: 2, userQueryEveryMs: 0 });
+    const [paid, open] = [await paying.paidOrder('alipay'), await paying.order('alipay')];
+    const other = await paying.node(['wechat_pay']);
+    expect(await other.payments.check(open.id)).toMatchObject({ state: 'waiting' });
+    expect(await other.payments.closeOrder(open.id)).toMatchObject({ state: 'closed' });
+    paying.later(900_000);
+    const order = (idempotencyKey: string) =>
+      other.payments.order({
+        account: paying.account,
+        wallet: 'wechat_pay',
+        method: 'qr',
+        amount: yuan(1n),
+        idempotencyKey,
+        subject: 'x',
+      });
+    expect(await order('key-1')).toMatchObject({ kind: 'order' });
+    expect(await order('key-2')).toMatchObject({ kind: 'order' });
+    await other.payments.start();
+    expect(await paying.rows(`SELECT state FROM payment_order WHERE id='${paid.id}'`)).toEqual([
+      { state: 'closed' },
+    ]);
+    // The wallet is configured again.
+    await paying.payments.look();
+    expect(await paying.balance()).toBe('1.00');
+    await paying.expectBooks();
+  });
+
   test('of what nobody paid so many orders are remembered; what was paid is for ever', async () => {
     const paying = await startPaying(fresh, { unpaidKept: 1 });
     const paid = await paying.paidOrder('alipay');

@@ -11,6 +11,7 @@ import {
   type Order,
   orderAmountMin,
   claimOrder,
+  closeUnasked,
   endOrder,
   findOrder,
   insertOrder,
@@ -109,9 +110,11 @@ export class Payments {
   }
 
   async start(): Promise<void> {
-    for (const wallet of this.#parts.wallets.keys())
-      await createAccount(this.#parts.database, walletAccount(wallet), 'operator');
-    if (this.#parts.wallets.size > 0) this.#collector.start();
+    const { database, clock, wallets } = this.#parts;
+    for (const wallet of wallets.keys())
+      await createAccount(database, walletAccount(wallet), 'operator');
+    await closeUnasked(database, [...wallets.keys()], clock.now());
+    if (wallets.size > 0) this.#collector.start();
   }
 
   /** Waits for requests in flight; the caller who opened the wallets aborts them. */
@@ -323,9 +326,13 @@ export class Payments {
   ): Promise<Order | undefined> {
     const { database, clock, limits, wallets } = this.#parts;
     const order = await findOrder(database, id, account);
-    const wallet = order && wallets.get(order.wallet);
-    if (wallet === undefined || order?.state === 'credited') return order;
+    if (order === undefined || order.state === 'credited') return order;
+    const wallet = wallets.get(order.wallet);
     const now = clock.now();
+    if (wallet === undefined) {
+      if (closing || now >= order.expiresAt) await endOrder(database, id, 'closed', now);
+      return findOrder(database, id);
+    }
     const claimed = await claimOrder(database, id, now, everyMs, now + limits.leaseMs);
     if (claimed !== undefined) await pollOrder(this.#parts, wallet, claimed, closing);
     return findOrder(database, id);

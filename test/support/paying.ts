@@ -18,7 +18,7 @@ import {
 import { serveNotifications, Payments } from '../../src/payments/payments.ts';
 import type { Order } from '../../src/payments/orders.ts';
 import { openWallets } from '../../src/payments/settings.ts';
-import type { PayMethod, WalletId } from '../../src/payments/wallet.ts';
+import { type PayMethod, type WalletId, walletIds } from '../../src/payments/wallet.ts';
 import type { Database, Migration, Row } from '../../src/storage/database.ts';
 import type { FreshDatabase } from '../databases.ts';
 import { TurnedClock } from './task-node.ts';
@@ -42,7 +42,8 @@ export interface Paying extends PayingNode {
   readonly sim: Sim;
   readonly clock: TurnedClock;
   readonly account: string;
-  node(): Promise<PayingNode>;
+  /** `wallets`: the configured ones; both by default. */
+  node(wallets?: readonly WalletId[]): Promise<PayingNode>;
   /** An order of the customer; 1.00 by default. */
   order(
     wallet: WalletId,
@@ -93,8 +94,8 @@ export async function startPaying(
   const clock = new TurnedClock();
   sim.wallets.counter.now = () => clock.now();
   const { userId: account } = await newCustomer(database, 0n);
-  const node = (): Promise<PayingNode> =>
-    openOne().then((own) => openNode(own, sim, clock, limits));
+  const node = (wallets: readonly WalletId[] = walletIds): Promise<PayingNode> =>
+    openOne().then((own) => openNode(own, sim, clock, limits, wallets));
   const first = await node();
   const { payments } = first;
   const found = async (id: string): Promise<Order> => {
@@ -153,6 +154,7 @@ async function openNode(
   sim: Sim,
   clock: TurnedClock,
   limits: Partial<PaymentLimits>,
+  configured: readonly WalletId[],
 ): Promise<PayingNode> {
   const lines: PaymentLogLine[] = [];
   const stop = new AbortController();
@@ -164,7 +166,11 @@ async function openNode(
     database,
     clock,
     timers: systemTimers,
-    wallets: openWallets(sim.wallets.settings, clock, stop.signal),
+    wallets: openWallets(
+      Object.fromEntries(configured.map((id) => [id, sim.wallets.settings[id]])),
+      clock,
+      stop.signal,
+    ),
     limits: { ...paymentLimits, moneyWaitMs: 300, ...limits },
     publicUrl: () => url,
     log: (line) => void lines.push(line),
