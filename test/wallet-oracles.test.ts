@@ -160,7 +160,7 @@ test('its package buys from the simulated WeChat Pay, believes its answers, and 
     [...counter.trades.values()],
     keys,
   ) ?? { plain: Buffer.alloc(0) };
-  const lines = readWechatBill(plain.toString('utf8'))?.map(({ number, orderId }) => ({
+  const lines = (await readWechatBill(plain.toString('utf8')))?.map(({ number, orderId }) => ({
     微信订单号: number,
     商户订单号: orderId,
   }));

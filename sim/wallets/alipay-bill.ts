@@ -18,14 +18,21 @@ export function alipayBill(
   for (const trade of trades) {
     if (trade.wallet !== 'alipay') continue;
     if (on(trade.paidAt)) rows.push(row(trade, '交易', trade.paidAt, yuanOf(trade.fen), ''));
-    for (const { id, fen, at } of trade.refunds)
-      if (on(at)) rows.push(row(trade, '退款', at, `-${yuanOf(fen)}`, id));
+    for (const { id, fen, at, reason } of trade.refunds)
+      if (on(at)) rows.push(row(trade, '退款', at, `-${yuanOf(fen)}`, id, reason));
   }
   return rows.length === 0 ? undefined : packed(date, rows, sellerId);
 }
 
-/** A trade, or one of its refunds, as a line of the bill. */
-function row(trade: Trade, kind: string, at: number, yuan: string, request: string): string {
+/** A trade, or one of its refunds, as a line of the bill. Alipay does not quote commas in texts. */
+function row(
+  trade: Trade,
+  kind: string,
+  at: number,
+  yuan: string,
+  request: string,
+  remark = '',
+): string {
   return [
     `${trade.number}\t`,
     `${trade.orderId}\t`,
@@ -51,7 +58,7 @@ function row(trade: Trade, kind: string, at: number, yuan: string, request: stri
     `${request}\t`,
     '-0.01',
     '0.00',
-    '',
+    remark,
   ].join(',');
 }
 

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { gbk } from '../../sim/wallets/gbk.ts';
 import { forEachDatabase } from '../../test/databases.ts';
 import { type Paying, startPaying, ways, yuan } from '../../test/support/paying.ts';
 import { dayBefore, dayBounds } from './wallet-formats.ts';
@@ -40,7 +41,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       await paying.payments.refund({
         orderId: order,
         amount: yuan(3n),
-        reason: 'a, b',
+        reason: 'paid twice, wants it back, now',
         idempotencyKey: 'a-refund-1',
       });
       paying.later(60_000);
@@ -243,12 +244,50 @@ const base = {
   trouble: undefined,
 } as const;
 
-test('bills: what cannot be read is not half read', () => {
+test("Alipay's bill: texts with commas leave times, amounts and numbers where they stand", async () => {
+  const head =
+    '支付宝交易号,商户订单号,业务类型,商品名称,创建时间,完成时间,门店编号,门店名称,操作员,终端号,对方账户,订单金额（元）,商家实收（元）,支付宝红包（元）,集分宝（元）,支付宝优惠（元）,商家优惠（元）,券核销金额（元）,券名称,商家红包消费金额（元）,卡消费金额（元）,退款批次号/请求号,服务费（元）,分润（元）,备注';
+  const bill = (line: string) =>
+    readAlipayBill(gbk(['#支付宝业务明细查询', head, line, '#---', ''].join('\r\n')));
+  const amounts = '-3.00,-3.00,0.00,0.00,0.00,0.00,0.00';
+  const line = ([subject, shop, coupon, remark]: readonly [string, string, string, string]) =>
+    `2026\t,ord_1\t,退款\t,${subject},2026-11-20 09:00:00,2026-11-20 10:00:00,\t,${shop}\t,,\t,张*(abc)\t,${amounts},${coupon},0.00\t,0.00,rfd_1\t,0.00,0.00,${remark}`;
+  const read = {
+    kind: 'refund',
+    number: '2026',
+    orderId: 'ord_1',
+    refundId: 'rfd_1',
+    amount: yuan(3n),
+    at: Date.parse('2026-11-20T10:00:00+08:00'),
+  };
+  for (const texts of [
+    ['余额充值', '', '', ''],
+    ['apples, pears, 3.00', '', '', 'paid twice, wants it back'],
+    ['余额充值', 'Shop, Beijing, 1,2', 'one, two', '1.00,2.00,, 3'],
+    ['a,'.repeat(100), '', '', ',,,'],
+  ] as const)
+    expect(await bill(line(texts)), texts.join(' | ')).toEqual([read]);
+  expect(await bill(line(['a', '', '', '']).replaceAll('-3.00', 'three'))).toBeUndefined();
+  expect(await bill(line(['a, b', '', '', '']).replaceAll('-3.00', 'three'))).toBeUndefined();
+});
+
+test('a long bill leaves room for requests while it is read', async () => {
+  const head = '交易时间,微信订单号,商户订单号,交易状态,订单金额,商户退款单号,申请退款金额';
+  const row = '`2026-11-20 10:00:00,`4200,`ord_1,`SUCCESS,`1.00,`,`0.00';
+  const bill = [head, ...Array.from({ length: 5_000 }, () => row), '总交易单数', '`1'].join('\n');
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 0);
+  onTestFinished(() => clearInterval(timer));
+  expect(await readWechatBill(bill)).toHaveLength(5_000);
+  expect(turns).toBeGreaterThan(0);
+});
+
+test('bills: what cannot be read is not half read', async () => {
   const head =
     '交易时间,微信订单号,商户订单号,交易状态,订单金额,商户退款单号,申请退款金额,商品名称';
   const row = '`2026-11-20 10:00:00,`4200,`ord_1,`SUCCESS,`1.00,`,`0.00,`a, b';
   const sums = '总交易单数,订单总金额\n`1,`1.00';
-  expect(readWechatBill(`\uFEFF${head}\r\n${row}\r\n${sums}`)).toEqual([
+  expect(await readWechatBill(`\uFEFF${head}\r\n${row}\r\n${sums}`)).toEqual([
     {
       kind: 'payment',
       number: '4200',
@@ -258,8 +297,8 @@ test('bills: what cannot be read is not half read', () => {
       at: Date.parse('2026-11-20T10:00:00+08:00'),
     },
   ]);
-  expect(readWechatBill(`${head}\n${row.replace('1.00', 'one')}\n${sums}`)).toBeUndefined();
-  expect(readWechatBill(`${head}\n${row}`)).toBeUndefined();
-  expect(readWechatBill('<html>')).toBeUndefined();
-  expect(readAlipayBill(Buffer.from('<html>'))).toBeUndefined();
+  expect(await readWechatBill(`${head}\n${row.replace('1.00', 'one')}\n${sums}`)).toBeUndefined();
+  expect(await readWechatBill(`${head}\n${row}`)).toBeUndefined();
+  expect(await readWechatBill('<html>')).toBeUndefined();
+  expect(await readAlipayBill(Buffer.from('<html>'))).toBeUndefined();
 });

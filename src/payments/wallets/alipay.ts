@@ -25,7 +25,7 @@ import {
   unclearFault,
   notificationIsSigned,
 } from './alipay-call.ts';
-import { unzip, rowsByName } from './bill-files.ts';
+import { type BillCells, namesOf, readLines, unzip } from './bill-files.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -169,7 +169,7 @@ export class Alipay implements Wallet {
         bytesMax: billBytesMax,
         signal: this.#stop,
       });
-      return billOf(file.bytes);
+      return await billOf(file.bytes);
     } catch (error) {
       return unclearFault(
         `Alipay's bill cannot be had: ${error instanceof Error ? error.message : String(error)}`,
@@ -244,24 +244,22 @@ function faultOf(reply: AlipayReply): WalletFault {
 }
 
 /** The ZIP file has several files: the details, and sums of them. */
-function billOf(file: Buffer): WalletBill {
-  const bills = unzip(file, billBytesMax)?.map(readAlipayBill);
-  const lines = bills?.find((read) => read !== undefined);
-  return lines === undefined
-    ? unclearFault("Alipay's bill cannot be read")
-    : { kind: 'bill', lines };
+async function billOf(file: Buffer): Promise<WalletBill> {
+  for (const content of unzip(file, billBytesMax) ?? []) {
+    const lines = await readAlipayBill(content);
+    if (lines !== undefined) return { kind: 'bill', lines };
+  }
+  return unclearFault("Alipay's bill cannot be read");
 }
 
 const headBegins = '支付宝交易号,商户订单号,';
-/** The column of the merchant's own text, which may contain commas. */
-const subjectColumn = 3;
 
 /**
  * The details of a trade bill (opendocs.alipay.com/open/02e7lj, 2026-11): GB 18030, remarks behind
  * `#`, a head, a line for each payment and each refund with tabulators behind numbers. Undefined
  * when the file is no such bill, or a line cannot be read.
  */
-export function readAlipayBill(file: Buffer): readonly BillLine[] | undefined {
+export async function readAlipayBill(file: Buffer): Promise<readonly BillLine[] | undefined> {
   const lines = new TextDecoder('gb18030')
     .decode(file)
     .split(/\r?\n/)
@@ -273,26 +271,49 @@ export function readAlipayBill(file: Buffer): readonly BillLine[] | undefined {
     ),
   );
   if (!head.startsWith(headBegins) || !head.includes('业务类型')) return undefined;
-  const read = rowsByName(head, rest, cellsOf).map(lineOf);
-  return read.every((line) => line !== undefined) ? read : undefined;
+  const names = namesOf(head);
+  return readLines(names, rest, cellsOf(names), lineOf);
 }
 
-function cellsOf(line: string, columns: number): readonly string[] {
-  const cells = line.split(',').map((cell) => cell.trim());
-  const extra = cells.length - columns;
-  if (extra <= 0) return cells;
-  const subject = cells.slice(subjectColumn, subjectColumn + extra + 1).join(',');
-  return [...cells.slice(0, subjectColumn), subject, ...cells.slice(subjectColumn + extra + 1)];
+/**
+ * Texts of the merchant and of its payers are not quoted and may contain commas, as may a refund's
+ * reason. A line that has more of them is cut where its numbers, times and amounts stand.
+ */
+function cellsOf(names: readonly string[]): (line: string) => readonly string[] | undefined {
+  const whole = linePattern(names);
+  return (line) => {
+    const cells = line.split(',');
+    const cut = cells.length > names.length ? whole.exec(line)?.slice(1) : cells;
+    return cut?.map((cell) => cell.trim());
+  };
 }
 
-function lineOf(row: ReadonlyMap<string, string>): BillLine | undefined {
-  const number = row.get('支付宝交易号');
-  const orderId = row.get('商户订单号');
-  const at = readPlainTime(row.get('完成时间') ?? '');
-  const amount = ofYuanText(row.get('订单金额（元）'));
-  const kind = row.get('业务类型') === '退款' ? 'refund' : 'payment';
+const numberColumns = new Set(['支付宝交易号', '商户订单号', '业务类型', '退款批次号/请求号']);
+
+/** Adjacent columns of texts are one group and empty ones behind it: nobody needs them. */
+function linePattern(names: readonly string[]): RegExp {
+  const shapes = names.map((name) => {
+    if (name.endsWith('时间')) return String.raw`\s*(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*`;
+    if (name.endsWith('（元）')) return String.raw`\s*(-?\d+(?:\.\d+)?)\s*`;
+    return numberColumns.has(name) ? '([^,]*)' : text;
+  });
+  const parts = shapes.map((shape, index) => {
+    if (shape === text && shapes[index - 1] === text) return '()';
+    return index === 0 ? shape : `,${shape}`;
+  });
+  return new RegExp(`^${parts.join('')}$`);
+}
+
+const text = '(.*?)';
+
+function lineOf(cell: BillCells): BillLine | undefined {
+  const number = cell('支付宝交易号');
+  const orderId = cell('商户订单号');
+  const at = readPlainTime(cell('完成时间') ?? '');
+  const amount = ofYuanText(cell('订单金额（元）'));
+  const kind = cell('业务类型') === '退款' ? 'refund' : 'payment';
   if (number === undefined || orderId === undefined || at === undefined || amount === undefined)
     return undefined;
-  const refundId = kind === 'refund' ? row.get('退款批次号/请求号') : undefined;
+  const refundId = kind === 'refund' ? cell('退款批次号/请求号') : undefined;
   return { kind, number, orderId, refundId, amount: amount < 0n ? -amount : amount, at };
 }

@@ -1,24 +1,42 @@
+import { setImmediate } from 'node:timers/promises';
 import { inflateRawSync } from 'node:zlib';
+import type { BillLine } from '../wallet.ts';
+
+/** The cells of a bill's line by the column's name; undefined when it has no such column. */
+export type BillCells = (column: string) => string | undefined;
+
+/** A bill may have a hundred thousand lines, and this process serves requests meanwhile. */
+const linesAtOnce = 200;
 
 /**
- * A bill's rows by the column names in its head; a row with another number of cells is empty.
- * `split` cuts a line into cells and strips their padding.
+ * Reads each line of a bill that is not empty. Undefined when one cannot be read. `cellsOf` cuts a
+ * line into cells, without their padding, one for each name of the head.
  */
-export function rowsByName(
-  head: string,
+export async function readLines(
+  names: readonly string[],
   lines: readonly string[],
-  split: (line: string, columns: number) => readonly string[],
-): readonly ReadonlyMap<string, string>[] {
-  const names = head.split(',').map((name) => name.trim());
-  return lines
-    .filter((line) => line.trim() !== '')
-    .map((line) => {
-      const cells = split(line, names.length);
-      return new Map(
-        cells.length === names.length ? names.map((name, index) => [name, cells[index] ?? '']) : [],
-      );
-    });
+  cellsOf: (line: string) => readonly string[] | undefined,
+  lineOf: (cells: BillCells) => BillLine | undefined,
+): Promise<readonly BillLine[] | undefined> {
+  const columns = new Map(names.map((name, index) => [name, index]));
+  const read: BillLine[] = [];
+  for (const [index, text] of lines.entries()) {
+    if (index % linesAtOnce === linesAtOnce - 1) await setImmediate();
+    if (text.trim() === '') continue;
+    const cells = cellsOf(text);
+    const line =
+      cells?.length === names.length
+        ? lineOf((column) => cells[columns.get(column) ?? cells.length])
+        : undefined;
+    if (line === undefined) return undefined;
+    read.push(line);
+  }
+  return read;
 }
+
+/** The names of a bill's columns. */
+export const namesOf = (head: string): readonly string[] =>
+  head.split(',').map((name) => name.trim());
 
 const endMark = 0x06054b50;
 const entryMark = 0x02014b50;

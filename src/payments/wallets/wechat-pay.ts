@@ -29,7 +29,7 @@ import type {
   WalletFault,
   BillLine,
 } from '../wallet.ts';
-import { rowsByName } from './bill-files.ts';
+import { type BillCells, namesOf, readLines } from './bill-files.ts';
 import {
   messageOf,
   unclearWechatFault,
@@ -187,7 +187,7 @@ export class WechatPay implements Wallet {
     const url = reply.kind === 'ok' ? nonEmptyText(reply.body['download_url']) : undefined;
     if (reply.kind !== 'ok' || url === undefined) return faultOf(reply);
     const file = await this.#caller.download(url, billBytesMax);
-    return Buffer.isBuffer(file) ? billOf(file, reply.body) : file;
+    return Buffer.isBuffer(file) ? await billOf(file, reply.body) : file;
   }
 
   #standingOf(body: Members, orderId: string): PaymentStatus {
@@ -269,7 +269,7 @@ function faultOf(reply: WechatReply): WalletFault {
 }
 
 /** WeChat hashes the text before it compresses it. */
-function billOf(file: Buffer, statement: Members): WalletBill {
+async function billOf(file: Buffer, statement: Members): Promise<WalletBill> {
   let text: Buffer;
   try {
     text = gunzipSync(file, { maxOutputLength: billBytesMax });
@@ -281,7 +281,7 @@ function billOf(file: Buffer, statement: Members): WalletBill {
     createHash('sha1').update(text).digest('hex') !== statement['hash_value']
   )
     return unclearWechatFault("WeChat Pay's bill is not the one that was signed");
-  const lines = readWechatBill(text.toString('utf8'));
+  const lines = await readWechatBill(text.toString('utf8'));
   return lines === undefined
     ? unclearWechatFault("WeChat Pay's bill cannot be read")
     : { kind: 'bill', lines };
@@ -292,13 +292,11 @@ function billOf(file: Buffer, statement: Members): WalletBill {
  * for each payment and each refund, every cell with a backtick in front, then a summary with a head
  * of its own. Undefined when the text is no such bill, or a line cannot be read.
  */
-export function readWechatBill(text: string): readonly BillLine[] | undefined {
+export async function readWechatBill(text: string): Promise<readonly BillLine[] | undefined> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const end = lines.findIndex((line) => line.startsWith('总交易单数'));
   if (end < 1) return undefined;
-  const rows = rowsByName(lines[0] ?? '', lines.slice(1, end), cellsOf);
-  const read = rows.map(lineOf);
-  return read.every((line) => line !== undefined) ? read : undefined;
+  return readLines(namesOf(lines[0] ?? ''), lines.slice(1, end), cellsOf, lineOf);
 }
 
 /** A merchant's text may contain commas; only a comma before a backtick separates cells. */
@@ -308,16 +306,16 @@ const cellsOf = (line: string): readonly string[] =>
     .split(',`')
     .map((cell) => cell.trim());
 
-function lineOf(row: ReadonlyMap<string, string>): BillLine | undefined {
-  const number = row.get('微信订单号');
-  const orderId = row.get('商户订单号');
-  const at = readPlainTime(row.get('交易时间') ?? '');
-  const isRefund = row.get('交易状态') === 'REFUND' || row.get('交易状态') === 'REVOKED';
+function lineOf(cell: BillCells): BillLine | undefined {
+  const number = cell('微信订单号');
+  const orderId = cell('商户订单号');
+  const at = readPlainTime(cell('交易时间') ?? '');
+  const isRefund = cell('交易状态') === 'REFUND' || cell('交易状态') === 'REVOKED';
   // Older bills have only the settled amount, without vouchers.
   const amount = ofYuanText(
     isRefund
-      ? (row.get('申请退款金额') ?? row.get('退款金额'))
-      : (row.get('订单金额') ?? row.get('应结订单金额')),
+      ? (cell('申请退款金额') ?? cell('退款金额'))
+      : (cell('订单金额') ?? cell('应结订单金额')),
   );
   if (number === undefined || orderId === undefined || at === undefined || amount === undefined)
     return undefined;
@@ -325,7 +323,7 @@ function lineOf(row: ReadonlyMap<string, string>): BillLine | undefined {
     kind: isRefund ? 'refund' : 'payment',
     number,
     orderId,
-    refundId: isRefund ? row.get('商户退款单号') : undefined,
+    refundId: isRefund ? cell('商户退款单号') : undefined,
     amount,
     at,
   };
