@@ -29,7 +29,7 @@ import { LimitReached } from '../gateway/admit.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { serverLimits } from '../http/server.ts';
 import { MemoryLimiter } from '../limits/limiter.ts';
-import { listUnmatched } from '../payments/orders.ts';
+import { countUnmatched, listUnmatched } from '../payments/orders.ts';
 import { listStuckRefunds } from '../payments/refunds.ts';
 import type { Payments } from '../payments/payments.ts';
 import { vendors } from '../providers/index.ts';
@@ -251,19 +251,26 @@ async function stuckRefunds(database: Database, now: number): Promise<readonly A
 }
 
 async function unmatchedPayments(database: Database, now: number): Promise<readonly Attention[]> {
-  const rows = (await listUnmatched(database, shownMax)).filter(
-    (row) => Number(row['at']) > now - shownForMs,
+  const since = now - shownForMs;
+  const payments = await listUnmatched(database, since, shownMax);
+  const shown = payments.map(
+    ({ wallet, number, orderId, amount, currency, why, at }): Attention => ({
+      code: 'unmatched_payment',
+      values: { wallet, number, amount: yuan(amount), currency, why },
+      since: instant(at),
+      path: `/operator/orders?q=${encodeURIComponent(orderId)}`,
+    }),
   );
-  return rows.map((row) => ({
-    code: 'unmatched_payment',
-    values: {
-      wallet: String(row['wallet']),
-      number: String(row['number']),
-      amount: yuan(BigInt(row['amount'] ?? 0)),
-    },
-    since: instant(Number(row['at'])),
-    path: `/operator/orders?q=${encodeURIComponent(String(row['order_id']))}`,
-  }));
+  const last = shown.at(-1);
+  const more = last === undefined ? 0 : (await countUnmatched(database, since)) - shown.length;
+  if (last === undefined || more <= 0) return shown;
+  const rest: Attention = {
+    code: 'unmatched_payments',
+    values: { count: String(more) },
+    since: last.since,
+    path: '/operator/reconciliation',
+  };
+  return [...shown, rest];
 }
 
 const siteName = 'Tollgate';

@@ -47,6 +47,7 @@ export const commandExamples: Readonly<Record<string, readonly string[]>> = {
   ],
   'model list': ['tollgate model list', 'tollgate model list --all'],
   'order list': ['tollgate order list --since 7d', 'tollgate order list --state waiting'],
+  'order unmatched': ['tollgate order unmatched', 'tollgate order unmatched --since 30d --json'],
   link: [firstUser, 'tollgate link --user "$user"'],
   check: ['tollgate check', 'tollgate check --json | jq .ok'],
   migrate: ['tollgate migrate'],

@@ -27,7 +27,8 @@ import * as key from './key.ts';
 import { link } from './link.ts';
 import { followLog, logsCommand } from './logs.ts';
 import { listModelsCommand } from './model.ts';
-import { listOrdersCommand } from './order.ts';
+import { recordPayment } from '../payments/orders.ts';
+import { listOrdersCommand, listUnmatchedCommand } from './order.ts';
 import { statusCommand } from './status.ts';
 import { usageCommand } from './usage.ts';
 import * as user from './user.ts';
@@ -342,6 +343,30 @@ channels: [{ name: a, vendor: deepseek, api_key: k, models: [deepseek-chat] }]
     expect(await before.shown(statusCommand, {})).toContain('the gateway is not running');
     expect(await before.shown(listOrdersCommand, { limit: 5 })).toBe(
       'there are no matching orders',
+    );
+    expect(await before.shown(listUnmatchedCommand, { limit: 5 })).toBe(
+      'there are no such payments',
+    );
+    await before.database.transact(() =>
+      recordPayment(
+        'alipay',
+        { orderId: 'ord_gone', number: '2088', amount: 2_000_000_000n, currency: 'CNY', paidAt: 1 },
+        1,
+      ),
+    );
+    expect(await before.value(listUnmatchedCommand, { limit: 5 })).toEqual([
+      {
+        at: '1970-01-01T00:00:00.001Z',
+        wallet: 'alipay',
+        number: '2088',
+        currency: 'CNY',
+        why: 'no such order',
+        order: 'ord_gone',
+        amount: '2.000000000',
+      },
+    ]);
+    expect(await before.shown(listUnmatchedCommand, { limit: 5 })).toMatch(
+      /alipay +2088 +ord_gone +2\.00 +CNY +no such order/,
     );
     const vendor = await startVendor();
     vendor.answer((_, response) => json(response, 200, completion('It works.')));

@@ -1,8 +1,8 @@
 import { formatYuan } from '../base/money.ts';
 import { systemClock } from '../base/clock.ts';
-import { nanoOf } from '../console/format.ts';
 import { operatorOrders } from '../console/user/orders.ts';
-import { listOrders, type PaymentOrderState } from '../payments/orders.ts';
+import { instant, nanoOf, yuan } from '../console/format.ts';
+import { listOrders, listUnmatched, type PaymentOrderState } from '../payments/orders.ts';
 import type { WalletId } from '../payments/wallet.ts';
 import { print, type SharedOptions, timeOption } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
@@ -40,5 +40,34 @@ export async function listOrdersCommand(options: OrderOptions, env: Env): Promis
       orders,
       orders.length === 0 ? ['there are no matching orders'] : table(heads, rows),
     );
+  });
+}
+
+/** Payments that wallets report and that are credited to nobody, the newest first. */
+export async function listUnmatchedCommand(
+  options: Pick<OrderOptions, keyof SharedOptions | 'since' | 'limit'>,
+  env: Env,
+): Promise<void> {
+  const { since, limit } = options;
+  const from = since === undefined ? 0 : timeOption('--since', since, systemClock.now());
+  await withDatabase(options, env, async (database) => {
+    const payments = await listUnmatched(database, from, limit);
+    const items = payments.map(({ orderId, amount, at, ...rest }) => ({
+      at: instant(at),
+      ...rest,
+      order: orderId,
+      amount: yuan(amount),
+    }));
+    const rows = items.map(({ at, wallet, number, order, amount, currency, why }) => [
+      at.replace(/\.\d+Z$/, 'Z'),
+      wallet,
+      number,
+      order,
+      formatYuan(nanoOf(amount)),
+      currency,
+      why,
+    ]);
+    const heads = ['time', 'wallet', 'number', 'order', 'amount', 'currency', 'why'];
+    print(options, items, items.length === 0 ? ['there are no such payments'] : table(heads, rows));
   });
 }

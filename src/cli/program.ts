@@ -294,6 +294,12 @@ command(order, 'list', 'list top-up orders, newest first')
   .option('--since <time>', sinceText)
   .addOption(limitOption(50))
   .action(async (options) => (await import('./order.ts')).listOrdersCommand(options, process.env));
+command(order, 'unmatched', 'list payments that are credited to nobody, newest first')
+  .option('--since <time>', sinceText)
+  .addOption(limitOption(50))
+  .action(async (options) =>
+    (await import('./order.ts')).listUnmatchedCommand(options, process.env),
+  );
 
 command(program, 'link', 'print a one-time link that signs a user in to the console')
   .requiredOption('--user <id>', userText)

@@ -379,9 +379,40 @@ export async function ordersPaid(
   return (await database.query(sql, [wallet, from, to])).map(readOrder);
 }
 
-/** Money that fits no order, newest first. */
-export async function listUnmatched(database: Database, limit: number): Promise<readonly Row[]> {
-  return database.query('SELECT * FROM payment_unmatched ORDER BY at DESC LIMIT $1', [limit]);
+/** A payment that a wallet reports and that is credited to nobody. */
+export interface UnmatchedPayment {
+  readonly wallet: WalletId;
+  readonly number: string;
+  readonly orderId: string;
+  /** Billionths of the currency. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly why: string;
+  readonly at: number;
+}
+
+/** Money that fits no order, from `since` on (wall clock, ms), newest first. */
+export async function listUnmatched(
+  database: Database,
+  since: number,
+  limit: number,
+): Promise<readonly UnmatchedPayment[]> {
+  const sql = 'SELECT * FROM payment_unmatched WHERE at>=$1 ORDER BY at DESC, number LIMIT $2';
+  return (await database.query(sql, [since, limit])).map((row) => ({
+    wallet: readWallet(row),
+    number: text(row, 'number'),
+    orderId: text(row, 'order_id'),
+    amount: integer(row, 'amount'),
+    currency: text(row, 'currency'),
+    why: text(row, 'why'),
+    at: Number(integer(row, 'at')),
+  }));
+}
+
+/** How much money fits no order: the number of payments from `since` on. */
+export async function countUnmatched(database: Database, since: number): Promise<number> {
+  const sql = 'SELECT COUNT(*) AS count FROM payment_unmatched WHERE at>=$1';
+  return Number((await database.query(sql, [since]))[0]?.['count']);
 }
 
 /**

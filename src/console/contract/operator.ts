@@ -103,6 +103,7 @@ export interface Attention {
     | 'channel_parked'
     | 'credentials_refused'
     | 'unmatched_payment'
+    | 'unmatched_payments'
     | 'refund_not_ended'
     | 'ledger_check_failed'
     | 'model_retiring'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { newBrowser, startConsole } from '../../../test/support/console.ts';
-import { openPage, startPaying } from '../../../test/support/paying.ts';
+import { openPage, startPaying, yuan } from '../../../test/support/paying.ts';
 import { configurationFrom } from '../../../test/support/running.ts';
 import { systemClock } from '../../base/clock.ts';
 import { buildSnapshot } from '../../catalog/build-snapshot.ts';
@@ -13,6 +13,7 @@ import { openSealer } from '../../storage/seal.ts';
 import type { FreshDatabase } from '../../../test/databases.ts';
 import { Cursors } from '../cursor.ts';
 import { paymentAttention } from '../../app/console.ts';
+import { listUnmatched, recordPayment } from '../../payments/orders.ts';
 import { searchRoutes } from './search.ts';
 import { operatorOrderRoutes } from '../operator/orders.ts';
 import { changedOrders, orderRoutes } from './orders.ts';
@@ -220,6 +221,38 @@ forEachDatabase((_name, _openFresh, fresh) => {
       sums: { length: 4 },
     });
     await expectBooks();
+  });
+
+  test('operators are told of each payment that fits no order, with its currency and the reason', async () => {
+    const { database, clock } = await start(fresh);
+    const report = (index: number, currency = 'CNY') =>
+      database.transact(() =>
+        recordPayment(
+          'wechat_pay',
+          {
+            orderId: `ord_gone_${index}`,
+            number: `420${index}`,
+            amount: yuan(100n),
+            currency,
+            paidAt: clock.now(),
+          },
+          clock.now() + index,
+        ),
+      );
+    for (let index = 0; index < 6; index++) await report(index);
+    await report(6, 'HKD');
+    const told = await paymentAttention(database, clock.now());
+    expect(told).toHaveLength(6);
+    expect(told).toMatchObject({
+      0: {
+        code: 'unmatched_payment',
+        values: { number: '4206', amount: '100.000000000', currency: 'HKD', why: 'no such order' },
+        path: '/operator/orders?q=ord_gone_6',
+      },
+      1: { values: { number: '4205', currency: 'CNY' } },
+      5: { code: 'unmatched_payments', values: { count: '2' } },
+    });
+    expect(await listUnmatched(database, 0, 50)).toHaveLength(7);
   });
 
   test('why a refund waits at its wallet is told to operators alone', async () => {

@@ -125,6 +125,11 @@ function Act({
   );
 }
 
+const amountIn = (currency: string, amount: string): string =>
+  currency === 'CNY'
+    ? formatYuan(amount, 'balance')
+    : `${currency} ${formatYuan(amount, 'balance').replace('¥', '')}`;
+
 function useSentence(): (attention: Attention) => string {
   const { overview, faults, notServing } = useWords(operatorWords);
   const wallet = useWalletName();
@@ -137,9 +142,12 @@ function useSentence(): (attention: Attention) => string {
       case 'unmatched_payment':
         return sentences.unmatched_payment(
           wallet(of('wallet')),
-          formatYuan(of('amount'), 'balance'),
+          amountIn(of('currency'), of('amount')),
           of('number'),
+          sentences.unmatchedReasons[of('why')] ?? of('why'),
         );
+      case 'unmatched_payments':
+        return sentences.unmatched_payments(of('count'));
       case 'refund_not_ended':
         return sentences.refund_not_ended(
           wallet(of('wallet')),

@@ -11,8 +11,17 @@ export default {
       channel_parked: (channel: string, why: string) => `${channel} is parked: ${why}.`,
       credentials_refused: (channel: string) =>
         `The vendor refused the key of ${channel}. It gets almost no requests until the key works again.`,
-      unmatched_payment: (wallet: string, amount: string, number: string) =>
-        `${wallet} received ${amount} that matches no order (transaction ID ${number}).`,
+      unmatched_payment: (wallet: string, amount: string, number: string, why: string) =>
+        `${wallet} received ${amount} that is credited to nobody (transaction ID ${number}): ${why}.`,
+      unmatched_payments: (count: string) =>
+        `${count} more payments are credited to nobody: tollgate order unmatched lists them.`,
+      unmatchedReasons: {
+        'no such order': 'there is no such order',
+        'another amount': 'the order has another amount or currency',
+        'a second payment of one order': 'the order was paid before',
+        'credited for another order': 'it was credited for another order',
+        'given back at the wallet': 'the merchant pages refunded it, in whole or in part',
+      } as Readonly<Record<string, string>>,
       refund_not_ended: (wallet: string, amount: string) =>
         `A refund of ${amount} through ${wallet} does not end by itself.`,
       ledger_check_failed: (rules: string) => `The last ledger check failed: ${rules}.`,
@@ -52,6 +61,7 @@ export default {
       credentials_refused: 'Replace key',
       credentials_refused_of_file: 'Open channel',
       unmatched_payment: 'Find the order',
+      unmatched_payments: 'Open reconciliation',
       refund_not_ended: 'Open the order',
       ledger_check_failed: 'Open the check',
       model_retiring: 'Open model',

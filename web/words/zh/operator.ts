@@ -12,8 +12,17 @@ export default {
       channel_parked: (channel, why) => `渠道 ${channel} 已熔断：${why}。`,
       credentials_refused: (channel) =>
         `渠道 ${channel} 凭据失效：厂商拒绝了它的密钥。密钥恢复可用之前，它几乎不接收请求。`,
-      unmatched_payment: (wallet, amount, number) =>
-        `${wallet}收到 ${amount}，但没有匹配的订单（交易单号 ${number}）。`,
+      unmatched_payment: (wallet, amount, number, why) =>
+        `${wallet}收到 ${amount}，未计入任何用户（交易单号 ${number}）：${why}。`,
+      unmatched_payments: (count) =>
+        `另有 ${count} 笔付款未计入任何用户，用 tollgate order unmatched 查看。`,
+      unmatchedReasons: {
+        'no such order': '没有这个订单',
+        'another amount': '金额或币种与订单不同',
+        'a second payment of one order': '订单此前已付款',
+        'credited for another order': '已计入另一个订单',
+        'given back at the wallet': '已在商户平台全部或部分退款',
+      },
       refund_not_ended: (wallet, amount) => `${wallet}的一笔 ${amount} 退款无法自动完成。`,
       ledger_check_failed: (rules) => `最近一次账本检查未通过：${rules}。`,
       model_retiring: (model, date) => `厂商将于 ${date} 下线模型 ${model}。`,
@@ -45,6 +54,7 @@ export default {
       credentials_refused: '更换密钥',
       credentials_refused_of_file: '打开渠道',
       unmatched_payment: '查找订单',
+      unmatched_payments: '打开对账',
       refund_not_ended: '打开订单',
       ledger_check_failed: '打开检查',
       model_retiring: '打开模型',
