@@ -55,7 +55,8 @@ test('certificates are fetched once for calls that overlap, and again soon after
   const wallet = openWallets({ wechat_pay: written }, clock, new AbortController().signal).get(
     'wechat_pay',
   );
-  const make = () => wallet?.createOrder({ ...order, expiresAt: systemClock.now() + 600_000 });
+  const expiresAt = clock.now() + 600_000;
+  const make = () => wallet?.createOrder({ ...order, expiresAt });
   counter.trouble = { kind: 'error', call: 'certificates' };
   expect(await make()).toMatchObject({ kind: 'fault', sure: false });
   counter.trouble = undefined;
