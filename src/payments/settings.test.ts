@@ -107,6 +107,34 @@ test('the environment fills in what the file does not say; a key may be a file',
   );
 });
 
+test('a key of the file takes precedence over a key of the environment, whatever the form of each', async () => {
+  const sim = await startSim();
+  onTestFinished(() => sim.close());
+  const { alipay, wechat_pay: wechat } = sim.wallets.settings;
+  const { public_key: _, ...rest } = wechat;
+  const env = {
+    ALIPAY_PRIVATE_KEY_FILE: '/of/the/environment',
+    WECHAT_PAY_PUBLIC_KEY: 'of the environment',
+  };
+  const settings = paymentSettings(
+    { alipay, wechat_pay: { ...rest, public_key_file: '/of/the/file' } },
+    env,
+  );
+  expect(settings.alipay?.['private_key_file']).toBeUndefined();
+  expect(settings.alipay?.['private_key']).toBe(alipay['private_key']);
+  expect(settings.wechat_pay?.['public_key']).toBeUndefined();
+  expect(settings.wechat_pay?.['public_key_file']).toBe('/of/the/file');
+});
+
+test("WeChat Pay's public key is refused without its id", async () => {
+  const sim = await startSim();
+  onTestFinished(() => sim.close());
+  const { public_key_id: _, ...rest } = sim.wallets.settings.wechat_pay;
+  expect(wrongPayments({ wechat_pay: rest })).toBe(
+    'payments.wechat_pay.public_key_id (WECHAT_PAY_PUBLIC_KEY_ID) is missing: WeChat Pay shows it beside its public key',
+  );
+});
+
 test('a merchant names the ways that it has a permission for; without names it has all', async () => {
   const sim = await startSim();
   onTestFinished(() => sim.close());

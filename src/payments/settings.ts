@@ -53,14 +53,16 @@ const variables: Readonly<Record<WalletId, Readonly<Record<string, string>>>> = 
 };
 
 /**
- * A value in the file takes precedence over the environment. A wallet without any value is absent.
+ * A value in the file takes precedence over the environment, also where one of them names a key and
+ * the other a key's file. A wallet without any value is absent.
  */
 export function paymentSettings(written: PaymentSettings, env: Env): PaymentSettings {
   const textsOf = (wallet: WalletId): WalletTexts | undefined => {
-    const members = Object.entries(variables[wallet]).map(([member, variable]) => [
-      member,
-      written[wallet]?.[member] || env[variable] || undefined,
-    ]);
+    const texts = written[wallet] ?? {};
+    const members = Object.entries(variables[wallet]).map(([member, variable]) => {
+      const otherForm = member.endsWith('_file') ? member.slice(0, -5) : `${member}_file`;
+      return [member, texts[member] || (texts[otherForm] ? undefined : env[variable]) || undefined];
+    });
     return members.some(([, text]) => text !== undefined) ? Object.fromEntries(members) : undefined;
   };
   return { ...written, wechat_pay: textsOf('wechat_pay'), alipay: textsOf('alipay') };
@@ -101,6 +103,9 @@ const apiV3KeyBytes = 32;
 
 function wechatPay(written: Written, clock: Clock, stop: AbortSignal): Wallet {
   const publicKeyId = written.text('public_key_id');
+  // Without its id the key would be ignored, and certificates believed instead.
+  if (publicKeyId === undefined && written.has('public_key'))
+    written.fail('public_key_id', 'is missing: WeChat Pay shows it beside its public key');
   const apiV3Key = Buffer.from(written.needed('api_v3_key'), 'utf8');
   if (apiV3Key.length !== apiV3KeyBytes) written.fail('api_v3_key', 'has 32 characters');
   const account = {
@@ -140,6 +145,11 @@ class Written {
 
   text(member: string): string | undefined {
     return this.#texts[member];
+  }
+
+  /** In one form or the other. */
+  has(key: string): boolean {
+    return this.text(key) !== undefined || this.text(`${key}_file`) !== undefined;
   }
 
   needed(member: string): string {
