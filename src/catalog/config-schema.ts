@@ -438,7 +438,8 @@ const walletMethods = list(text)
   .transform((names) => names.join(','));
 
 export const paymentsSchema = members({
-  expiry_minutes: count(1).optional(),
+  // WeChat Pay takes no order on a phone that can be paid for a minute or less.
+  expiry_minutes: count(2).optional(),
   wechat_pay: members({
     mch_id: text.optional(),
     app_id: text.optional(),

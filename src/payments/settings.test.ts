@@ -166,3 +166,11 @@ test('a merchant names the ways that it has a permission for; without names it h
     'payments.wechat_pay.methods (WECHAT_PAY_METHODS) has a name that is not one of qr, mobile',
   );
 });
+
+test('an order can be paid for two minutes at least: WeChat Pay takes no shorter one on a phone', async () => {
+  const { payments } = await configurationFrom('payments: { expiry_minutes: 2 }');
+  expect(payments?.expiry_minutes).toBe(2);
+  await expect(configurationFrom('payments: { expiry_minutes: 1 }')).rejects.toThrow(
+    'expiry_minutes',
+  );
+});
