@@ -228,7 +228,8 @@ export async function claimOrders(
 
 /**
  * Claims one order for a user or operator who waits for the answer; undefined when there is none,
- * or its last query was less than `everyMs` ago.
+ * or its last query was less than `everyMs` ago. A query in the future was before the clock was put
+ * back.
  */
 export async function claimOrder(
   database: Database,
@@ -238,7 +239,7 @@ export async function claimOrder(
   leaseUntil: number,
 ): Promise<Order | undefined> {
   const sql = `UPDATE payment_order SET asked_at=$2, next_look_at=CASE WHEN state='credited' THEN NULL ELSE CAST($4 AS BIGINT) END, claims=claims+1
-    WHERE id=$1 AND COALESCE(asked_at, 0)<=$3 RETURNING *`;
+    WHERE id=$1 AND (COALESCE(asked_at, 0)<=$3 OR asked_at>$2) RETURNING *`;
   const [row] = await database.query(sql, [id, now, now - everyMs, leaseUntil]);
   return row && readOrder(row);
 }

@@ -148,6 +148,15 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await paying.expectBooks();
   });
 
+  test('after the clock was put back, a user still gets an order asked for', async () => {
+    const paying = await startPaying(fresh);
+    const order = await paying.paidOrder('alipay');
+    await paying.database.query('UPDATE payment_order SET asked_at=$1', [
+      paying.clock.now() + 3_600_000,
+    ]);
+    expect(await paying.payments.check(order.id)).toMatchObject({ state: 'credited' });
+  });
+
   test('two orders of two tabs can both be paid; the same code cannot be paid twice', async () => {
     const paying = await startPaying(fresh);
     const [one, two] = [
