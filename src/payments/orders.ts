@@ -36,6 +36,7 @@ const forgottenAtOnce = 100;
 export function* insertOrder(
   order: NewOrder,
   { waitingMax, unpaidKept }: Pick<PaymentLimits, 'waitingMax' | 'unpaidKept'>,
+  database: Pick<Database, 'dialect'>,
 ): Transaction<InsertOrderResult> {
   const { account, wallet, method, amount, idempotencyKey } = order;
   // The account's lock makes requests of several tabs take turns.
@@ -54,10 +55,12 @@ export function* insertOrder(
     params: [account, order.createdAt],
   };
   if (Number(waiting?.['count']) >= waitingMax) return { kind: 'too many' };
-  // A payment that arrives for a deleted order is kept as money that fits no order.
+  // A payment that arrives for a deleted order is kept as money that fits no order. A payment that
+  // arrives now has locked its order and waits for the account: that order stays.
   yield {
-    sql: `DELETE FROM payment_order WHERE id IN (SELECT id FROM payment_order WHERE account=$1 AND state IN ('closed', 'failed') AND next_look_at IS NULL
-      ORDER BY id DESC LIMIT ${forgottenAtOnce} OFFSET $2)`,
+    sql: `DELETE FROM payment_order WHERE id IN (SELECT id FROM payment_order WHERE id IN
+      (SELECT id FROM payment_order WHERE account=$1 AND state IN ('closed', 'failed') AND next_look_at IS NULL
+        ORDER BY id DESC LIMIT ${forgottenAtOnce} OFFSET $2)${skipLocked(database)})`,
     params: [account, unpaidKept],
   };
   const [row] = yield {

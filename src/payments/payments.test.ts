@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { startPaying, ways, yuan } from '../../test/support/paying.ts';
-import { ordersSince } from './orders.ts';
+import { insertOrder, ordersSince, recordPayment } from './orders.ts';
 
 const soon = { interval: 10 };
 
@@ -145,6 +145,51 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(remembered).toContain(paid.id);
     expect(remembered).toContain(last.id);
     expect(remembered).toHaveLength(3);
+    await paying.expectBooks();
+  });
+
+  test('an order may be made at the moment at which an old one, about to be forgotten, is paid', async () => {
+    const paying = await startPaying(fresh, { unpaidKept: 0 });
+    const { database, account } = paying;
+    const made = (id: string) =>
+      database.transact(() =>
+        insertOrder(
+          {
+            id,
+            account,
+            wallet: 'alipay',
+            method: 'qr',
+            amount: yuan(1n),
+            idempotencyKey: id,
+            subject: 'x',
+            createdAt: 1,
+            expiresAt: 2,
+            nextLookAt: 3,
+          },
+          { waitingMax: 20, unpaidKept: 0 },
+          database,
+        ),
+      );
+    const closed = () =>
+      database.query(
+        "UPDATE payment_order SET state='closed', closed_at=5, next_look_at=NULL WHERE state='waiting'",
+      );
+    for (let count = 0; count < 20; count++) {
+      await made(`ord_a${count}`);
+      await closed();
+      const payment = {
+        orderId: `ord_a${count}`,
+        number: `${count}`,
+        amount: yuan(1n),
+        currency: 'CNY',
+        paidAt: 1,
+      };
+      await Promise.all([
+        database.transact(() => recordPayment('alipay', payment, 9)),
+        made(`ord_b${count}`),
+      ]);
+      await closed();
+    }
     await paying.expectBooks();
   });
 

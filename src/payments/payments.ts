@@ -162,7 +162,7 @@ export class Payments {
       subject,
       ...times,
     };
-    const ordered = await database.transact(() => insertOrder(order, limits));
+    const ordered = await database.transact(() => insertOrder(order, limits, database));
     if (ordered.kind === 'key reused' || ordered.kind === 'too many') return ordered;
     return this.#withCode(ordered.order, payerIp);
   }
