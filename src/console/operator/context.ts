@@ -1,4 +1,5 @@
 import type { AuditFacts } from '../../accounts/audit.ts';
+import { isOperator } from '../../accounts/users.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Reason } from '../../base/reason.ts';
 import type { ListFees } from '../../catalog/build-snapshot.ts';
@@ -7,13 +8,21 @@ import type { EditDone, EditRefused } from '../../catalog/editing.ts';
 import type { ConfigProblem } from '../../catalog/problem.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Vendor } from '../../providers/vendor.ts';
-import type { Database } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import type { OnError } from '../../storage/repeat.ts';
 import type { Sealer } from '../../storage/seal.ts';
 import type { Attention } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
 import { throwProblem } from '../problem.ts';
 import type { SignedInRequest } from '../route.ts';
+
+/**
+ * Refuses an operator who is none any more, in the transaction that moves the money: a request may
+ * have waited for it.
+ */
+export function* onlyOperator({ user }: Pick<SignedInRequest, 'user'>): Transaction<void> {
+  if (!(yield* isOperator(user.id))) throwProblem('operator_only');
+}
 
 /** The operator who acts, for the audit trail. */
 export const byOperator = ({ user, ip }: Pick<SignedInRequest, 'user' | 'ip'>) =>

@@ -23,7 +23,7 @@ import type {
 } from '../contract.ts';
 import { idempotencyKeyIn, dayInput, relativeTimeInput, moneyInput, pageLimit } from '../input.ts';
 import { operatorOrders, refundView, type OrdersContext, ordersPage } from '../user/orders.ts';
-import { byOperator } from './context.ts';
+import { byOperator, onlyOperator } from './context.ts';
 import { throwProblem, type ProblemCode, type ProblemDetails } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { instant, instantOrNull, yuan, yuanOrNull } from '../format.ts';
@@ -197,13 +197,11 @@ async function refund(
     amount: input.amount,
     reason: input.reason,
     idempotencyKey: idempotencyKeyIn(headers),
-    beside: ({ id, account }, refundId) =>
-      writeAudit(at, {
-        ...act,
-        target: id,
-        account,
-        after: { refund: refundId, amount: yuan(input.amount) },
-      }),
+    *beside({ id, account }, refundId) {
+      yield* onlyOperator(visit);
+      const after = { refund: refundId, amount: yuan(input.amount) };
+      yield* writeAudit(at, { ...act, target: id, account, after });
+    },
   });
   if (begun.kind !== 'new' && begun.kind !== 'known') return throwProblem(...refusals[begun.kind]);
   const [order] = await operatorOrders(database, [

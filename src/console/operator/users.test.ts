@@ -140,6 +140,29 @@ forEachDatabase((_name, openFresh) => {
     expect((await operator.ask('operator/users')).json.error.code).toBe('operator_only');
   });
 
+  test('who is an operator no more moves no money, although the request began before', async () => {
+    const { post, operator, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      sold,
+    );
+    const { userId } = await newCustomer(database, 5n * yuan);
+    const held = (sign: '+' | '-') =>
+      database.query(`UPDATE account SET held=held${sign}$2 WHERE id=$1`, [userId, 5n * yuan]);
+    await held('+');
+    const taking = post(`users/${userId}/debit`, { amount: '2', reason: 'x' });
+    // The debit waits for money that comes back, and calls it in.
+    await expect
+      .poll(
+        async () => (await database.query('SELECT call_in FROM account WHERE id=$1', [userId]))[0],
+      )
+      .not.toEqual({ call_in: 0n });
+    await database.query("UPDATE users SET role='user' WHERE id=$1", [operator.userId]);
+    await held('-');
+    expect((await taking).json.error.code).toBe('operator_only');
+    expect((await balance(database, userId))?.balance).toBe(5n * yuan);
+    expect(await database.query('SELECT id FROM transfer WHERE debit=$1', [userId])).toEqual([]);
+  });
+
   test('of operators who act on each other at once, one is left', async () => {
     const { operator, database, url } = await startOperatorConsole(
       await openFresh({ migrations }),

@@ -16,7 +16,7 @@ import { suspendUser } from '../../signin/enrol.ts';
 import type { Transaction } from '../../storage/database.ts';
 import type { UserAnswer } from '../contract.ts';
 import { idempotencyKeyIn, moneyInput } from '../input.ts';
-import { type OperatorContext, byOperator } from './context.ts';
+import { type OperatorContext, byOperator, onlyOperator } from './context.ts';
 import { invitationRoutes } from './invitations.ts';
 import { userListRoutes, userView } from './user-list.ts';
 import { throwProblem } from '../problem.ts';
@@ -178,6 +178,7 @@ async function takeBack(
   return { user: await userView(rooms, account, at), transfer: id };
 }
 
+/** The audit entry of a transfer that this request makes. */
 function* tell(
   visit: SignedInRequest<z.output<typeof amounted>>,
   action: string,
@@ -185,6 +186,7 @@ function* tell(
   transfer: string,
   amount: Nano,
 ): Transaction<void> {
+  yield* onlyOperator(visit);
   const after = { amount: formatYuan(amount), transfer };
   yield* writeAudit(visit.at, {
     ...byOperator(visit),
