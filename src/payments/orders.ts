@@ -462,7 +462,6 @@ export interface Order {
   readonly creditedAt: number | undefined;
   /** When its owner last had something new to see: for the event stream. */
   readonly changedAt: number;
-  readonly queriedAt: number | undefined;
   readonly claims: bigint;
   readonly faults: number;
   /** The latest problem at the wallet, for the operator. */
@@ -513,7 +512,6 @@ export function readOrder(row: Row): Order {
     paidAt: timeOr(row, 'paid_at'),
     creditedAt: timeOr(row, 'credited_at'),
     changedAt: Number(integer(row, 'changed_at')),
-    queriedAt: timeOr(row, 'asked_at'),
     claims: integer(row, 'claims'),
     faults: Number(integer(row, 'faults')),
     trouble: textOr(row, 'trouble'),

@@ -238,7 +238,6 @@ const base = {
   closedAt: undefined,
   creditedAt: 0,
   changedAt: 0,
-  queriedAt: undefined,
   claims: 0n,
   faults: 0,
   trouble: undefined,

@@ -50,6 +50,9 @@ export interface WalletFault {
   readonly why: string;
 }
 
+/** The outcome of a call is unknown: what it asked for may have happened. */
+export const unclearFault = (why: string): WalletFault => ({ kind: 'fault', sure: false, why });
+
 /** `code`: the content of the QR code, or the address of the page. */
 export type CreatedOrder = { readonly kind: 'made'; readonly code: string } | WalletFault;
 

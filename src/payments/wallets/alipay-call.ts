@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { callControl } from '../../http/control-call.ts';
 import { plainTime, jsonObject, nonEmptyText } from '../wallet-formats.ts';
-import type { WalletFault } from '../wallet.ts';
+import { unclearFault, type WalletFault } from '../wallet.ts';
 import { rsaSign, rsaVerifies } from './rsa.ts';
 
 export interface AlipayAccount {
@@ -117,8 +117,6 @@ export class AlipayCaller {
     return { kind: 'none', code, subCode, message };
   }
 }
-
-export const unclearFault = (why: string): WalletFault => ({ kind: 'fault', sure: false, why });
 
 const subCodeOf = (text: string): string =>
   /"sub_code"\s*:\s*"([\w.-]{1,64})"/.exec(text)?.[1] ?? 'no code';

@@ -2,27 +2,27 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { callControl } from '../../http/control-call.ts';
 import { plainTime, readPlainTime, ofYuanText, yuanText, nonEmptyText } from '../wallet-formats.ts';
-import type {
-  NotificationReply,
-  WalletBill,
-  CloseResult,
-  CreatedOrder,
-  WalletNotification,
-  OrderRequest,
-  Payment,
-  PayMethod,
-  RefundStatus,
-  RefundRequest,
-  PaymentStatus,
-  Wallet,
-  WalletFault,
-  BillLine,
+import {
+  type NotificationReply,
+  type WalletBill,
+  type CloseResult,
+  type CreatedOrder,
+  type WalletNotification,
+  type OrderRequest,
+  type Payment,
+  type PayMethod,
+  type RefundStatus,
+  type RefundRequest,
+  type PaymentStatus,
+  type Wallet,
+  type WalletFault,
+  type BillLine,
+  unclearFault,
 } from '../wallet.ts';
 import {
   type AlipayAccount,
   AlipayCaller,
   type AlipayReply,
-  unclearFault,
   notificationIsSigned,
 } from './alipay-call.ts';
 import { type BillCells, namesOf, readLines, unzip } from './bill-files.ts';

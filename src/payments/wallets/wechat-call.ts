@@ -5,7 +5,7 @@ import { objectOf } from '../../base/json.ts';
 import { randomText } from '../../base/random.ts';
 import { callControl } from '../../http/control-call.ts';
 import { jsonObject, nonEmptyText } from '../wallet-formats.ts';
-import type { WalletFault } from '../wallet.ts';
+import { unclearFault, type WalletFault } from '../wallet.ts';
 import { publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
 
 export interface WechatAccount extends Merchant {
@@ -67,12 +67,10 @@ export class WechatCaller {
       });
       const answer = reply.bytes.toString('utf8');
       if (!(await this.signed(reply.headers, answer)))
-        return unclearWechatFault(
-          `WeChat Pay's answer (${reply.status}) is not signed as it should be`,
-        );
+        return unclearFault(`WeChat Pay's answer (${reply.status}) is not signed as it should be`);
       return read(reply.status, answer);
     } catch (error) {
-      return unclearWechatFault(`WeChat Pay does not answer: ${messageOf(error)}`);
+      return unclearFault(`WeChat Pay does not answer: ${messageOf(error)}`);
     }
   }
 
@@ -86,9 +84,9 @@ export class WechatCaller {
       });
       return reply.status === 200
         ? reply.bytes
-        : unclearWechatFault(`WeChat Pay's bill cannot be had: ${reply.status}`);
+        : unclearFault(`WeChat Pay's bill cannot be had: ${reply.status}`);
     } catch (error) {
-      return unclearWechatFault(`WeChat Pay's bill cannot be had: ${messageOf(error)}`);
+      return unclearFault(`WeChat Pay's bill cannot be had: ${messageOf(error)}`);
     }
   }
 
@@ -167,22 +165,15 @@ export class WechatCaller {
   }
 }
 
-export const unclearWechatFault = (why: string): WalletFault => ({
-  kind: 'fault',
-  sure: false,
-  why,
-});
-
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 function read(status: number, text: string): WechatReply {
   const body = text === '' ? {} : jsonObject(text);
-  if (body === undefined) return unclearWechatFault(`WeChat Pay's answer (${status}) is no JSON`);
+  if (body === undefined) return unclearFault(`WeChat Pay's answer (${status}) is no JSON`);
   if (status >= 200 && status < 300) return { kind: 'ok', body };
   const code = nonEmptyText(body['code']) ?? '';
-  if (status >= 500 || status === 429)
-    return unclearWechatFault(`WeChat Pay answers ${status} ${code}`);
+  if (status >= 500 || status === 429) return unclearFault(`WeChat Pay answers ${status} ${code}`);
   return { kind: 'none', status, code, message: nonEmptyText(body['message']) ?? '' };
 }
 

@@ -13,26 +13,26 @@ import {
   ofYuanText,
   readPlainTime,
 } from '../wallet-formats.ts';
-import type {
-  NotificationReply,
-  WalletBill,
-  CloseResult,
-  CreatedOrder,
-  WalletNotification,
-  OrderRequest,
-  Payment,
-  PayMethod,
-  RefundStatus,
-  RefundRequest,
-  PaymentStatus,
-  Wallet,
-  WalletFault,
-  BillLine,
+import {
+  type NotificationReply,
+  type WalletBill,
+  type CloseResult,
+  type CreatedOrder,
+  type WalletNotification,
+  type OrderRequest,
+  type Payment,
+  type PayMethod,
+  type RefundStatus,
+  type RefundRequest,
+  type PaymentStatus,
+  type Wallet,
+  type WalletFault,
+  type BillLine,
+  unclearFault,
 } from '../wallet.ts';
 import { type BillCells, namesOf, readLines } from './bill-files.ts';
 import {
   messageOf,
-  unclearWechatFault,
   type WechatAccount,
   WechatCaller,
   type WechatReply,
@@ -145,13 +145,13 @@ export class WechatPay implements Wallet {
       notify_url: notifyUrl,
       amount: { refund: fenOf(amount), total: fenOf(total), currency: 'CNY' },
     });
-    return reply.kind === 'ok' ? refundOf(reply.body, 'status', id) : faultOf(reply);
+    return reply.kind === 'ok' ? refundOf(reply.body, id) : faultOf(reply);
   }
 
   async refundStatus({ id }: Pick<RefundRequest, 'id'>): Promise<RefundStatus> {
     const reply = await this.#caller.call('GET', `/v3/refund/domestic/refunds/${id}`);
     if (reply.kind === 'none' && absentCodes.has(reply.code)) return { kind: 'absent' };
-    return reply.kind === 'ok' ? refundOf(reply.body, 'status', id) : faultOf(reply);
+    return reply.kind === 'ok' ? refundOf(reply.body, id) : faultOf(reply);
   }
 
   async readNotification(headers: IncomingHttpHeaders, body: Buffer): Promise<WalletNotification> {
@@ -198,11 +198,10 @@ export class WechatPay implements Wallet {
     const payment = this.#paymentOf(body);
     if (state === 'REFUND')
       return { kind: 'returned', payment: payment?.orderId === orderId ? payment : undefined };
-    if (state !== 'SUCCESS')
-      return unclearWechatFault(`WeChat Pay calls an order '${String(state)}'`);
+    if (state !== 'SUCCESS') return unclearFault(`WeChat Pay calls an order '${String(state)}'`);
     return payment?.orderId === orderId
       ? { kind: 'paid', payment }
-      : unclearWechatFault('WeChat Pay answers with a payment that is not ours');
+      : unclearFault('WeChat Pay answers with a payment that is not ours');
   }
 
   #paymentNotification(resource: Members): WalletNotification {
@@ -242,10 +241,9 @@ function cut(text: string, bytesMax: number): string {
   return cutText;
 }
 
-function refundOf(body: Members, member: string, id: string): RefundStatus {
-  if (body['out_refund_no'] !== id)
-    return unclearWechatFault('WeChat Pay answers with another refund');
-  const status = body[member];
+function refundOf(body: Members, id: string): RefundStatus {
+  if (body['out_refund_no'] !== id) return unclearFault('WeChat Pay answers with another refund');
+  const status = body['status'];
   if (status === 'SUCCESS') return { kind: 'done', number: nonEmptyText(body['refund_id']) };
   if (status === 'PROCESSING') return { kind: 'pending' };
   if (status === 'CLOSED') return { kind: 'failed' };
@@ -254,13 +252,12 @@ function refundOf(body: Members, member: string, id: string): RefundStatus {
       kind: 'stuck',
       why: "the payer's card does not take it; end it on WeChat Pay's merchant pages",
     };
-  return unclearWechatFault(`WeChat Pay calls a refund '${String(status)}'`);
+  return unclearFault(`WeChat Pay calls a refund '${String(status)}'`);
 }
 
 function faultOf(reply: WechatReply): WalletFault {
   if (reply.kind === 'fault') return reply;
-  if (reply.kind === 'ok')
-    return unclearWechatFault("WeChat Pay's answer lacks what was asked for");
+  if (reply.kind === 'ok') return unclearFault("WeChat Pay's answer lacks what was asked for");
   return {
     kind: 'fault',
     sure: true,
@@ -274,16 +271,16 @@ async function billOf(file: Buffer, statement: Members): Promise<WalletBill> {
   try {
     text = gunzipSync(file, { maxOutputLength: billBytesMax });
   } catch (error) {
-    return unclearWechatFault(`WeChat Pay's bill cannot be unpacked: ${messageOf(error)}`);
+    return unclearFault(`WeChat Pay's bill cannot be unpacked: ${messageOf(error)}`);
   }
   if (
     statement['hash_type'] !== 'SHA1' ||
     createHash('sha1').update(text).digest('hex') !== statement['hash_value']
   )
-    return unclearWechatFault("WeChat Pay's bill is not the one that was signed");
+    return unclearFault("WeChat Pay's bill is not the one that was signed");
   const lines = await readWechatBill(text.toString('utf8'));
   return lines === undefined
-    ? unclearWechatFault("WeChat Pay's bill cannot be read")
+    ? unclearFault("WeChat Pay's bill cannot be read")
     : { kind: 'bill', lines };
 }
 
