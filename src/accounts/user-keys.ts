@@ -80,7 +80,8 @@ export function* userKeys(
   ownerId: string,
   { text = '', limit = keysReadMax }: { readonly text?: string; readonly limit?: number } = {},
 ): Transaction<readonly Key[]> {
-  const found = text === '' ? '' : " AND (LOWER(name) LIKE $3 ESCAPE '!' OR id=$4 OR last4=$4)";
+  const found =
+    text === '' ? '' : " AND (LOWER(name) LIKE LOWER($3) ESCAPE '!' OR id=$4 OR last4=$4)";
   const rows = yield {
     sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status<>'deleted'${found} ORDER BY id DESC LIMIT $2`,
     params: [ownerId, limit, ...(text === '' ? [] : [containing(text), text])],

@@ -84,6 +84,19 @@ export async function findUser(database: Database, id: string): Promise<User | u
   return row && userOf(row);
 }
 
+/** The users with this name, oldest first; at most `limit`. */
+export async function usersCalled(
+  database: Database,
+  name: string,
+  limit: number,
+): Promise<readonly User[]> {
+  const rows = await database.query(
+    `SELECT ${userColumns} FROM users WHERE name = $1 ORDER BY id LIMIT $2`,
+    [name, limit],
+  );
+  return rows.map(userOf);
+}
+
 /** In the order in which they were made, beginning after the user `after`; at most `limit`. */
 export async function listUsers(
   database: Database,
@@ -237,13 +250,13 @@ const idEndMin = 6;
 function conditionsOf({ q, role, state }: UserFilter): WhereClause {
   const where = new WhereClause();
   if (q !== undefined && q !== '') {
-    const text = where.place(containing(q));
+    const text = `LOWER(${where.place(containing(q))})`;
     // As the console shows it: `…a6sJr9`.
     const idEnd = q.replace(/^…/, '');
     const end =
       idEnd.length < idEndMin
         ? ''
-        : ` OR LOWER(u.id) LIKE ${where.place(endingIn(idEnd))} ESCAPE '!'`;
+        : ` OR LOWER(u.id) LIKE LOWER(${where.place(endingIn(idEnd))}) ESCAPE '!'`;
     where.add(
       `(u.id=? OR LOWER(u.name) LIKE ${text} ESCAPE '!' OR LOWER(u.email) LIKE ${text} ESCAPE '!'${end})`,
       q,

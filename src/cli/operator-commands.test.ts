@@ -150,6 +150,24 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await expect(value(link, { user: 'Eve', host: 'h' })).rejects.toThrow('there is no user Eve');
   });
 
+  test('namesakes are told apart, and no letter or longer name hides a user', async () => {
+    const { database, value } = await installed();
+    const made = async (name: string) =>
+      (await value(user.createUserCommand, { name, role: 'user' })).id;
+    const credited = (name: string) =>
+      value(user.creditUserCommand, { user: name, amount: '1.00', reason: 'welcome' });
+    const emile = await made('Émile');
+    const first = await made('Ada');
+    await database.transact(function* () {
+      for (let i = 0; i < 60; i++) yield* user.makeUser(`Canada ${i}`, 'user', systemClock.now());
+    });
+    expect(await credited('Émile')).toMatchObject({ id: emile });
+    expect(await credited('Ada')).toMatchObject({ id: first });
+    await expect(credited('émile')).rejects.toThrow('there is no user émile');
+    const second = await made('Ada');
+    await expect(credited('Ada')).rejects.toThrow(`2 users are called Ada: ${first}, ${second}`);
+  });
+
   test('each spending limit of a key is told with its span, and none where there is none', async () => {
     const { database, shown } = await installed();
     const { key: made } = await newCustomer(database, 1n);

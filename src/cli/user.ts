@@ -8,6 +8,7 @@ import {
   stillOperator,
   type User,
   userPage,
+  usersCalled,
 } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
@@ -173,21 +174,20 @@ function* suspending(
   return after;
 }
 
+/** How many users of one name are listed. */
 const namesakesMax = 50;
 
 /** The user who is named by id, or by a name that only one user has. */
 export async function userNamed(database: Database, text: string): Promise<User> {
   const byId = await findUser(database, text);
   if (byId !== undefined) return byId;
-  const alike = await database.snapshot(() => userPage({ q: text, limit: namesakesMax }));
-  const named = alike.filter(({ user }) => user.name === text);
+  const named = await usersCalled(database, text, namesakesMax + 1);
   const [only] = named;
   if (only === undefined) throw noUser(text);
-  if (named.length > 1)
-    throw new Failure(
-      `${named.length} users are called ${text}: ${named.map(({ user }) => user.id).join(', ')}`,
-    );
-  return only.user;
+  if (named.length === 1) return only;
+  const many = named.length > namesakesMax ? `more than ${namesakesMax}` : named.length;
+  const ids = named.slice(0, namesakesMax).map(({ id }) => id);
+  throw new Failure(`${many} users are called ${text}: ${ids.join(', ')}`);
 }
 
 export async function creditUserCommand(options: TransferOptions, env: Env): Promise<void> {

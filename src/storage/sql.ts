@@ -42,13 +42,14 @@ export class WhereClause {
 }
 
 /**
- * A pattern for `LIKE … ESCAPE '!'` that matches lower-case values that contain the text, whatever
- * the text's case; wildcards in the text are escaped.
+ * A pattern for `LOWER(column) LIKE LOWER(pattern) ESCAPE '!'` that matches values that contain the
+ * text; wildcards in the text are escaped. The database lowers both sides, because not every
+ * PostgreSQL knows the cases of all letters.
  */
 export const containing = (text: string): string => `${endingIn(text)}%`;
 
 /** The same for values that end in the text. */
-export const endingIn = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}`;
+export const endingIn = (text: string): string => `%${text.replace(/[!%_]/g, '!$&')}`;
 
 /**
  * The end of a SELECT that claims rows: it skips rows that another transaction is claiming. On

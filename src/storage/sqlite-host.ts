@@ -380,6 +380,10 @@ export class SqliteConnection {
 
   /** May fail as locked while another process opens the same new file; then call it again. */
   configure(): void {
+    // SQLite's own `LOWER` knows the letters A to Z alone.
+    this.#connection.function('lower', { deterministic: true }, (text: SqlValue) =>
+      typeof text === 'string' ? text.toLowerCase() : text,
+    );
     const bytes = this.#path === ':memory:' ? logBytes.most : logBytesFor(dirname(this.#path));
     const log = [
       `wal_autocheckpoint=${Math.floor(bytes / frameBytes)}`,
