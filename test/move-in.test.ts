@@ -4,6 +4,7 @@ import { listIdentities } from '../src/accounts/identities.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { formatYuan } from '../src/base/money.ts';
 import { loadBundled } from '../src/catalog/bundled.ts';
+import { addGroup } from '../src/catalog/edit-groups.ts';
 import { storedCatalog } from '../src/catalog/stored-catalog.ts';
 import { type UnitWorth, readNewApi } from '../src/imports/new-api.ts';
 import type { ImportSummary } from '../src/imports/report.ts';
@@ -377,6 +378,52 @@ test('one installation is not taken for another, and a renamed user gets no keys
     alice: '18.0246782',
     'other-alice': '18.0246782',
   });
+});
+
+test('a second installation changes no multiplier and no price that is in force', async () => {
+  const { database } = await startGateway({ databaseUrl: await sqliteUrl(), configuration: '' });
+  const installed = async (origin: string, groups: object, ratio: number) => {
+    const source = (await sqliteUrl()).slice('sqlite:'.length);
+    await makeNewApiDatabase(`sqlite:${source}`, {
+      users: [{ id: 1, username: `root-${origin}`, password: 'x', role: 100, quota: 500_000 }],
+      channels: [{ id: 1, type: 1, key: 'up', name: origin, models: 'gpt-4o', group: 'default' }],
+      options: [
+        { key: 'ModelRatio', value: JSON.stringify({ 'gpt-4o': ratio }) },
+        { key: 'CompletionRatio', value: '{"gpt-4o":4}' },
+        { key: 'CacheRatio', value: '{"gpt-4o":0.5}' },
+        { key: 'GroupRatio', value: JSON.stringify(groups) },
+      ],
+    });
+    return importInto(database, source, { origin });
+  };
+  const inForce = async () => {
+    const { groups, models } = await storedCatalog(database);
+    return [
+      ...groups.map((group) => `${group.name} × ${Number(group.multiplierPpm) / 1e6}`),
+      ...models.map(({ id, price }) => `${id} ${price.rates.input}`),
+    ];
+  };
+  await installed('first', { default: 2, vip: 0.5 }, 1.25);
+  await database.transact(function* () {
+    return yield* addGroup({ name: 'own', price_multiplier: '0.8' }, systemClock.now());
+  });
+  const before = ['default × 2', 'own × 0.8', 'vip × 0.5', 'gpt-4o 18250000000'];
+  expect(await inForce()).toEqual(before);
+  const report = await installed('second', { default: 3, vip: 3, own: 9, new: 4 }, 0.001_25);
+  expect(await inForce()).toEqual([before[0], 'new × 4', ...before.slice(1)]);
+  expect(report.groups).toMatchObject({ taken: 1, left: 3 });
+  expect(report.prices).toEqual([]);
+  expect(report.leftOut).toEqual([
+    { what: 'group default', why: 'it costs 3 there, and is here already with 2, which stays' },
+    { what: 'group vip', why: 'it costs 3 there, and is here already with 0.5, which stays' },
+    { what: 'group own', why: 'it costs 9 there, and is here already with 0.8, which stays' },
+    {
+      what: 'model gpt-4o',
+      why: 'it is sold here already, at a price that stays: input 18.25 here, 0.01825 there; cached_input 9.125 here, 0.009125 there; output 73 here, 0.073 there',
+    },
+  ]);
+  const { channels } = await storedCatalog(database);
+  expect(channels.find((one) => one.name === 'second')?.models.has('gpt-4o')).toBe(true);
 });
 
 test('one-api is known by its columns, and its channels by its own numbers', async () => {

@@ -52,6 +52,12 @@ export class EarlierImports {
   }
 }
 
+/** Whether an import under any name brought this entry. */
+export function* anyImportBrought(kind: Kind, ours: string): Transaction<boolean> {
+  const sql = 'SELECT 1 FROM imported WHERE kind=$1 AND ours=$2 LIMIT 1';
+  return (yield { sql, params: [kind, ours] }).length > 0;
+}
+
 export function* earlierImports(origin: string, at: number): Transaction<EarlierImports> {
   const rows = yield {
     sql: 'SELECT kind, theirs, ours, was FROM imported WHERE origin=$1',

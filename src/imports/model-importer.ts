@@ -1,4 +1,6 @@
+import { activeKeysByGroup } from '../accounts/user-keys.ts';
 import type { Bundled } from '../catalog/bundled.ts';
+import { defaultGroup } from '../catalog/configuration.ts';
 import { decimalText, roundedUp } from '../catalog/decimal.ts';
 import type { ChannelEditContext } from '../catalog/edit-channels.ts';
 import { addGroup, changeGroup } from '../catalog/edit-groups.ts';
@@ -9,8 +11,12 @@ import {
   type WrittenMembers,
   catalogTopic,
 } from '../catalog/editing.ts';
-import { publishPrice } from '../catalog/price-versions.ts';
-import { readStoredCatalog, type StoredCatalog } from '../catalog/stored-catalog.ts';
+import { priceDifferences } from '../catalog/price-differences.ts';
+import {
+  readStoredCatalog,
+  type StoredCatalog,
+  type StoredGroup,
+} from '../catalog/stored-catalog.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
 import { priceText } from '../catalog/price-json.ts';
 import { bump } from '../storage/changes.ts';
@@ -18,7 +24,7 @@ import type { Transaction } from '../storage/database.ts';
 import kinds from './data/model-kinds.json' with { type: 'json' };
 import type { ForeignInstallation } from './new-api.ts';
 import type { Ratios } from './ratios.ts';
-import type { EarlierImports } from './import-records.ts';
+import { anyImportBrought, type EarlierImports } from './import-records.ts';
 import { type ImportProgress, type ImportSummary, leaveOut } from './report.ts';
 
 /** The context of an import into the catalogue. */
@@ -33,7 +39,7 @@ const multiplierPlaces = 6;
 
 /**
  * Imports the groups that users, keys or channels name, or that have a ratio. A group that exists
- * here keeps its multiplier, unless it was never changed since it was made.
+ * here keeps its multiplier.
  */
 export function* importGroups(
   foreign: ForeignInstallation,
@@ -46,41 +52,19 @@ export function* importGroups(
       report.groups.before++;
       continue;
     }
+    const what = `group ${name}`;
     const ratio = ratios.groups.get(name);
     const multiplierPpm = ratio === undefined ? 1_000_000n : roundedUp(ratio, multiplierPlaces);
-    const multiplier = decimalText(multiplierPpm, multiplierPlaces);
-    const own = ours.get(name);
-    const written = { name, price_multiplier: multiplier };
-    const untouched = own !== undefined && own.origin === 'console' && own.version === 1;
-    const done =
-      own === undefined
-        ? yield* addGroup(written, by.at)
-        : untouched
-          ? yield* changeGroup({ name, version: undefined }, written, by.at)
-          : undefined;
-    if (done !== undefined && done.kind !== 'done')
-      leaveOut(
-        report,
-        'groups',
-        `group ${name}`,
-        done.kind === 'wrong' ? messages(done.problems) : done.kind,
-      );
-    else if (done === undefined && own?.multiplierPpm !== multiplierPpm)
-      leaveOut(
-        report,
-        'groups',
-        `group ${name}`,
-        `it costs ${multiplier} there, and is here already with ${decimalText(own?.multiplierPpm ?? 0n, multiplierPlaces)}, which stays`,
-      );
-    else {
+    const refused = yield* importGroup(name, multiplierPpm, ours.get(name), by.at);
+    if (refused === undefined) {
+      const multiplier = decimalText(multiplierPpm, multiplierPlaces);
       report.groups.taken++;
       report.multipliers.push({ group: name, multiplier });
       yield* imported.remember('group', name, name, multiplier);
-    }
-    const what = `group ${name}`;
+    } else leaveOut(report, 'groups', what, refused);
     if (ratio === undefined)
       report.notes.push({ what, note: 'no ratio is saved for it: prices are not multiplied' });
-    if (multiplierPpm === 0n)
+    if (multiplierPpm === 0n && refused === undefined)
       report.notes.push({ what, note: 'everything is free there, and here' });
     if (ratios.usable?.has(name) === false)
       report.notes.push({
@@ -88,6 +72,35 @@ export function* importGroups(
         note: 'users could not choose it there (UserUsableGroups); here everybody may make a key of it',
       });
   }
+}
+
+/** Makes one group; returns the reason why it is left out, if it is. */
+function* importGroup(
+  name: string,
+  multiplierPpm: bigint,
+  own: StoredGroup | undefined,
+  at: number,
+): Transaction<string | undefined> {
+  const multiplier = decimalText(multiplierPpm, multiplierPlaces);
+  const written = { name, price_multiplier: multiplier };
+  if (own?.multiplierPpm === multiplierPpm) return undefined;
+  if (own !== undefined && !(yield* isUnused(own)))
+    return `it costs ${multiplier} there, and is here already with ${decimalText(own.multiplierPpm, multiplierPlaces)}, which stays`;
+  const done =
+    own === undefined
+      ? yield* addGroup(written, at)
+      : yield* changeGroup({ name, version: undefined }, written, at);
+  if (done.kind === 'done') return undefined;
+  return done.kind === 'wrong' ? messages(done.problems) : done.kind;
+}
+
+/** Whether it is the default group as each installation begins with it, and nobody pays by it. */
+function* isUnused({ name, origin, version }: StoredGroup): Transaction<boolean> {
+  if (name !== defaultGroup.name || origin !== 'console' || version !== 1) return false;
+  return (
+    !(yield* activeKeysByGroup()).has(name) &&
+    !(yield* anyImportBrought('group', defaultGroup.name))
+  );
 }
 
 function groupsOf(
@@ -136,14 +149,17 @@ export function* importModels(
   return sold;
 }
 
-/** Imports one model; returns its price as stored, or undefined when the model is left out. */
+/**
+ * Imports one model; returns its price as stored, or undefined when the model is left out. A model
+ * that is sold here keeps its price: users count on it.
+ */
 function* importModel(
   id: string,
   isSold: boolean,
   { models }: StoredCatalog,
   context: ImportContext,
 ): Transaction<string | undefined> {
-  const { report, ratios, bundled, by } = context;
+  const { report, ratios, bundled } = context;
   const known = bundled.get(id);
   const own = models.find((model) => model.id === id);
   const kind = own?.kind ?? known?.facts.kind ?? kindNamed(id);
@@ -166,14 +182,20 @@ function* importModel(
     leaveOut(report, 'models', `model ${id}`, messages(problems.problems));
     return undefined;
   }
+  const differences = isSold && own !== undefined ? priceDifferences(own.price, facts.price) : [];
+  if (differences.length > 0) {
+    const both = differences.map(
+      ({ member, from = 'none', to = 'none' }) => `${member} ${from} here, ${to} there`,
+    );
+    const why = `it is sold here already, at a price that stays: ${both.join('; ')}`;
+    leaveOut(report, 'models', `model ${id}`, why);
+    return undefined;
+  }
   report.prices.push({ model: id, price: ratio.price });
   report.notes.push(...ratio.notes.map((note) => ({ what: `model ${id}`, note })));
   if (Object.values(ratio.price).every((yuan) => yuan === '0'))
     report.notes.push({ what: `model ${id}`, note: 'it is free there, and here' });
-  if (!isSold) return yield* begin(id, facts, context);
-  if (own !== undefined && priceText(own.price) !== priceText(facts.price))
-    yield* publishPrice(id, facts.price, by);
-  return priceText(facts.price);
+  return isSold ? priceText(facts.price) : yield* begin(id, facts, context);
 }
 
 function* begin(
