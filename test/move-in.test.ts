@@ -426,6 +426,39 @@ test('a second installation changes no multiplier and no price that is in force'
   expect(channels.find((one) => one.name === 'second')?.models.has('gpt-4o')).toBe(true);
 });
 
+test('a key that is refused there is refused here, whatever its expiry and limit say now', async () => {
+  const source = (await sqliteUrl()).slice('sqlite:'.length);
+  const states = {
+    works: {},
+    'expires at 0': { expired_time: 0 },
+    'expires at -5': { expired_time: -5 },
+    'expired, without an expiry': { status: 3 },
+    'exhausted, unlimited': { status: 4 },
+    'exhausted, topped up': { status: 4, unlimited_quota: 0, remain_quota: 500_000 },
+    'a state of a later release': { status: 5 },
+    disabled: { status: 2 },
+  };
+  const tokens = Object.entries(states).map(([name, state], id) => ({
+    ...{ id, user_id: 1, key: key(`state${id}`), name, unlimited_quota: 1 },
+    ...state,
+  }));
+  await makeNewApiDatabase(`sqlite:${source}`, {
+    users: [{ id: 1, username: 'root', password: 'x', role: 100, quota: 50_000_000 }],
+    tokens,
+  });
+  const { url, database } = await startGateway({
+    databaseUrl: await sqliteUrl(),
+    configuration: '',
+  });
+  const report = await importInto(database, source);
+  expect(report.keys.taken).toBe(tokens.length);
+  for (const { key: secret, name } of tokens) {
+    const headers = { authorization: `Bearer sk-${secret}` };
+    const { status } = await fetch(`${url}/v1/models`, { headers });
+    expect(status, name).toBe(name === 'works' ? 200 : 401);
+  }
+});
+
 test('one-api is known by its columns, and its channels by its own numbers', async () => {
   const source = (await sqliteUrl()).slice('sqlite:'.length);
   const users = [

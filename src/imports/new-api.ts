@@ -63,8 +63,8 @@ function userOf(row: Row, kind: ForeignInstallation['kind']): ForeignUser {
 }
 
 /**
- * States: 1 enabled, 2 disabled, 3 expired, 4 exhausted. The imported expiry and limit already
- * express states 3 and 4.
+ * States: 1 enabled, 2 disabled, 3 expired, 4 exhausted. A key of any state but 1 is refused there,
+ * also where its expiry or limit was changed later (model/token.go, ValidateUserToken).
  */
 function keyOf(row: Row): ForeignKey {
   const secret = text(row, 'key').trim();
@@ -78,9 +78,9 @@ function keyOf(row: Row): ForeignKey {
     secret: secret.startsWith('sk-') ? secret : `sk-${secret}`,
     name: text(row, 'name'),
     // A key that is limited to no model at all cannot be used there either.
-    enabled: number(row, 'status') !== 2n && !(limited && models.length === 0),
+    enabled: number(row, 'status') === 1n && !(limited && models.length === 0),
     deleted: isDeleted(row),
-    expiresAt: time(row, 'expired_time'),
+    expiresAt: expiryOf(row),
     createdAt: time(row, 'created_time'),
     lastUsedAt: time(row, 'accessed_time'),
     remaining: number(row, 'unlimited_quota') === 1n ? undefined : remaining < 0n ? 0n : remaining,
@@ -183,7 +183,14 @@ function number(row: Row, column: string): bigint {
 /** The end of the year 9999, in seconds. */
 const endOfTime = 253_402_300_799n;
 
-/** Seconds → ms; undefined for 0, -1 and times after the year 9999. */
+/** Wall clock, ms; undefined: never. -1 is never there, and 0 is the year 1970. */
+function expiryOf(row: Row): number | undefined {
+  const seconds = number(row, 'expired_time');
+  if (seconds === -1n || seconds > endOfTime) return undefined;
+  return time(row, 'expired_time') ?? 0;
+}
+
+/** Seconds → ms; undefined where none is known, and for times after the year 9999. */
 function time(row: Row, column: string): number | undefined {
   const seconds = number(row, column);
   return seconds > 0n && seconds <= endOfTime ? Number(seconds) * 1_000 : undefined;
