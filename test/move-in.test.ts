@@ -4,7 +4,9 @@ import { listIdentities } from '../src/accounts/identities.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { formatYuan } from '../src/base/money.ts';
 import { loadBundled } from '../src/catalog/bundled.ts';
+import { changeChannel } from '../src/catalog/edit-channels.ts';
 import { addGroup } from '../src/catalog/edit-groups.ts';
+import { addModel } from '../src/catalog/edit-models.ts';
 import { storedCatalog } from '../src/catalog/stored-catalog.ts';
 import { type UnitWorth, readNewApi } from '../src/imports/new-api.ts';
 import type { ImportSummary } from '../src/imports/report.ts';
@@ -457,6 +459,53 @@ test('a key that is refused there is refused here, whatever its expiry and limit
     const { status } = await fetch(`${url}/v1/models`, { headers });
     expect(status, name).toBe(name === 'works' ? 200 : 401);
   }
+});
+
+test('a model without a price is sold over its old channels after it is given one', async () => {
+  const source = (await sqliteUrl()).slice('sqlite:'.length);
+  const of = (id: number, name: string, models: string) => ({
+    ...{ id, type: 1, key: 'up', name, models },
+    base_url: 'http://127.0.0.1:1',
+  });
+  await makeNewApiDatabase(`sqlite:${source}`, {
+    users: [{ id: 1, username: 'root', password: 'x', role: 100, quota: 500_000 }],
+    channels: [
+      { ...of(1, 'main', 'gpt-4o,late,later'), model_mapping: '{"late":"late-1"}' },
+      of(2, 'other', 'late'),
+    ],
+    options: [{ key: 'ModelRatio', value: '{"gpt-4o":1.25}' }],
+  });
+  const { database } = await startGateway({ databaseUrl: await sqliteUrl(), configuration: '' });
+  const bundled = await loadBundled({ usdRatePpm: 7_300_000n, today: '2026-11-21' });
+  const by = { source: 'console', at: systemClock.now() } as const;
+  const sell = (id: string) =>
+    database.transact(() =>
+      addModel({ id, kind: 'chat', price: { input: 1, output: 2 } }, bundled, by),
+    );
+  const sold = async () =>
+    (await storedCatalog(database)).channels.map(({ name, models }) => [name, ...models.values()]);
+  await importInto(database, source);
+  expect(await sold()).toEqual([['main', 'gpt-4o']]);
+  await sell('late');
+  const second = await importInto(database, source);
+  expect(second.channels).toEqual({ taken: 2, before: 0, left: 0 });
+  expect(await sold()).toEqual([
+    ['main', 'gpt-4o', 'late-1'],
+    ['other', 'late'],
+  ]);
+  // What an operator takes out of the channel stays out.
+  await database.transact(() =>
+    changeChannel(
+      { name: 'main', version: undefined },
+      { models: ['gpt-4o'] },
+      {
+        ...{ sealer: openSealer(masterKey), vendors: [...vendors.values()], bundled, by },
+      },
+    ),
+  );
+  await sell('later');
+  await importInto(database, source);
+  expect((await sold())[0]).toEqual(['main', 'gpt-4o', 'later']);
 });
 
 test('one-api is known by its columns, and its channels by its own numbers', async () => {

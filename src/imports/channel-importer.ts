@@ -1,6 +1,6 @@
 import { plainName } from '../accounts/text-fields.ts';
-import { addChannel, switchChannel } from '../catalog/edit-channels.ts';
-import { readStoredCatalog } from '../catalog/stored-catalog.ts';
+import { addChannel, changeChannel, switchChannel } from '../catalog/edit-channels.ts';
+import { readStoredCatalog, type StoredChannel } from '../catalog/stored-catalog.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { ForeignInstallation, ForeignChannel } from './new-api.ts';
 import { counted, leaveOut } from './report.ts';
@@ -39,6 +39,7 @@ export function* importChannels(
     sold,
     priorityOf: prioritiesOf(foreign.channels),
     names: new Set(channels.map(({ name }) => name)),
+    present: new Map(channels.map((channel) => [channel.name, channel])),
     context,
   };
   for (const channel of counted('channels', foreign.channels, context.onProgress)) {
@@ -97,6 +98,8 @@ interface Place {
   readonly sold: ReadonlySet<string>;
   readonly priorityOf: (theirs: bigint) => bigint;
   readonly names: Set<string>;
+  /** The channels here before the import, by name. */
+  readonly present: ReadonlyMap<string, StoredChannel>;
   readonly context: ImportContext;
 }
 
@@ -104,15 +107,14 @@ function* importChannel(
   channel: ForeignChannel,
   portion: Portion,
   index: number,
-  { sold, priorityOf, names, context }: Place,
+  place: Place,
 ): Transaction<void> {
+  const { sold, priorityOf, names, context } = place;
   const { imported, report } = context;
   const theirs = `${channel.id}/${index}`;
   const what = `channel ${channel.id} (${channel.name}${portion.enabled || !channel.enabled ? '' : ', keys that are off'})`;
-  if (imported.before('channel', theirs) !== undefined) {
-    report.channels.before++;
-    return;
-  }
+  const before = imported.before('channel', theirs);
+  if (before !== undefined) return yield* addLateModels(channel, theirs, what, before.ours, place);
   const models = channel.models
     .filter((id) => sold.has(id))
     .map((id) => ({ id, upstream: mapped(channel, id) }));
@@ -145,6 +147,59 @@ function* importChannel(
   names.add(name);
   report.channels.taken++;
   yield* imported.remember('channel', theirs, name, portion.vendor);
+  for (const id of channel.models)
+    if (!sold.has(id)) yield* imported.remember('unsold', unsoldOf(theirs, id), name, '');
+}
+
+const unsoldOf = (theirs: string, model: string): string => `${theirs} ${model}`;
+
+/**
+ * Adds to a channel of an earlier import the models that had no price then, and have one now. Once:
+ * what an operator takes out of the channel stays out.
+ */
+function* addLateModels(
+  channel: ForeignChannel,
+  theirs: string,
+  what: string,
+  name: string,
+  { sold, present, context }: Place,
+): Transaction<void> {
+  const { imported, report } = context;
+  const late = channel.models.filter(
+    (id) => sold.has(id) && imported.before('unsold', unsoldOf(theirs, id)) !== undefined,
+  );
+  const own = present.get(name);
+  const added = own === undefined ? [] : late.filter((id) => !own.models.has(id));
+  if (own === undefined || added.length === 0) report.channels.before++;
+  else {
+    const why = yield* addModels(
+      own,
+      added.map((id) => ({ id, upstream: mapped(channel, id) })),
+      context,
+    );
+    if (why !== undefined)
+      return leaveOut(report, 'channels', `${what}, its models ${added.join(', ')}`, why);
+    report.channels.taken++;
+    report.notes.push({ what, note: `sells now, too: ${added.join(', ')}` });
+  }
+  for (const id of late) yield* imported.forget('unsold', unsoldOf(theirs, id));
+}
+
+/** Returns the reason why it cannot, if there is one. */
+function* addModels(
+  { name, models, durations }: StoredChannel,
+  added: readonly { readonly id: string; readonly upstream: string }[],
+  context: ImportContext,
+): Transaction<string | undefined> {
+  const present = [...models].map(([id, upstream]) => ({
+    id,
+    upstream,
+    durations: durations?.get(id),
+  }));
+  const written = { models: [...present, ...added] };
+  const done = yield* changeChannel({ name, version: undefined }, written, context);
+  if (done.kind === 'done') return undefined;
+  return done.kind === 'wrong' ? messages(done.problems) : done.kind;
 }
 
 function mapped({ mapping }: ForeignChannel, id: string): string {

@@ -20,7 +20,8 @@ export const importsMigrations: readonly Migration[] = [
   },
 ];
 
-type Kind = 'user' | 'channel' | 'group' | 'model';
+/** `unsold`: a model that an imported channel has there, and that had no price here. */
+type Kind = 'user' | 'channel' | 'group' | 'model' | 'unsold';
 
 interface ImportRecord {
   readonly ours: string;
@@ -41,6 +42,14 @@ export class EarlierImports {
 
   before(kind: Kind, theirs: string): ImportRecord | undefined {
     return this.#known.get(`${kind} ${theirs}`);
+  }
+
+  *forget(kind: Kind, theirs: string): Transaction<void> {
+    this.#known.delete(`${kind} ${theirs}`);
+    yield {
+      sql: 'DELETE FROM imported WHERE origin=$1 AND kind=$2 AND theirs=$3',
+      params: [this.#origin, kind, theirs],
+    };
   }
 
   *remember(kind: Kind, theirs: string, ours: string, was: string): Transaction<void> {
