@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSim } from '../sim/index.ts';
+import { loadBundled } from '../src/catalog/bundled.ts';
 import { storedCatalog } from '../src/catalog/stored-catalog.ts';
 import { importPricesCommand } from '../src/cli/catalogue.ts';
 import { importLitellm } from '../src/cli/import-litellm.ts';
@@ -101,6 +102,9 @@ test('a LiteLLM configuration becomes one of ours: channels, upstream models, pr
     expect.stringContaining('fallbacks'),
     expect.stringContaining('virtual keys'),
     expect.stringContaining('rpm of a deployment is not taken'),
+    expect.stringMatching(
+      /^model house: anthropic\/claude-haiku-4-5 costs input 7, .* first deployment: input 1.05, /,
+    ),
   ]);
   expect((await stat(out)).mode & 0o777).toBe(0o600);
   const text = await readFile(out, 'utf8');
@@ -152,6 +156,114 @@ test('a LiteLLM configuration becomes one of ours: channels, upstream models, pr
   });
   expect(model('house')?.price.rates.input).toBeGreaterThan(0n);
   await expect(importLitellm(config, options, {})).rejects.toThrow(/already exists/);
+});
+
+/** The configuration that a LiteLLM file becomes, and the report. */
+async function converted(file: string) {
+  const config = join(await folder(), 'litellm.yaml');
+  await writeFile(config, file);
+  const options = { rate: '7', json: true } as const;
+  const told = JSON.parse(await printed(() => importLitellm(config, options, {})));
+  const text = String(told.configuration);
+  const read = await configurationFrom(text.replaceAll(/\$\{[A-Z_]+\}/g, 'variable'));
+  return { told, text, read, model: (id: string) => read.models.find((one) => one.id === id) };
+}
+
+test('a limit of requests is no limit of the model, and each other parameter is told', async () => {
+  const prices = 'input_cost_per_token: 0.000001, output_cost_per_token: 0.000002';
+  const { told, model } = await converted(`
+model_list:
+  - model_name: house
+    litellm_params: { model: openai/house-1, api_key: k, max_tokens: 512, temperature: 0.2, ${prices} }
+  - model_name: own
+    litellm_params: { model: openai/own-1, api_key: k }
+    model_info: { max_tokens: 4096, max_input_tokens: 32768, ${prices} }
+  - model_name: gpt-5
+    litellm_params: { model: openai/gpt-5, api_key: k, max_tokens: 100, ${prices} }
+environment_variables: { OPENAI_API_KEY: sk-1 }
+`);
+  expect(model('house')).toMatchObject({ context: undefined, outputTokensMax: undefined });
+  expect(model('own')).toMatchObject({ context: 32_768, outputTokensMax: 4_096 });
+  expect(model('gpt-5')).toMatchObject({ context: 400_000, outputTokensMax: 128_000 });
+  expect(told.notes).toEqual([
+    'environment_variables are not taken: set them where Tollgate runs',
+    'model house: not taken of its deployment: max_tokens, temperature',
+    'model gpt-5: not taken of its deployment: max_tokens',
+  ]);
+});
+
+test('deployments of one name keep their shares, and a second price is told', async () => {
+  const { told, read } = await converted(`
+model_list:
+  - model_name: dup
+    litellm_params: { model: openai/gpt-4o-mini, api_key: k1, input_cost_per_token: 0.00000015, output_cost_per_token: 0.0000006, weight: 0.9 }
+  - model_name: dup
+    litellm_params: { model: openai/gpt-4o, api_key: k2, input_cost_per_token: 0.0000025, output_cost_per_token: 0.00001, weight: 0.1 }
+  - model_name: dup
+    litellm_params: { model: openai/gpt-4o-mini, api_key: k3, input_cost_per_token: 0.00000015, output_cost_per_token: 0.0000006 }
+`);
+  expect(read.channels.map(({ weight }) => weight)).toEqual([9, 1, 10]);
+  expect(told.notes).toEqual([
+    'model dup: openai/gpt-4o costs input 17.5, output 70, and is sold at the price of the first deployment: input 1.05, output 4.2',
+  ]);
+});
+
+test('a model with its own price or another name keeps the facts of the bundled list', async () => {
+  const { model } = await converted(`
+model_list:
+  - model_name: gpt-5
+    litellm_params: { model: openai/gpt-5, api_key: k }
+    model_info: { input_cost_per_token: 0.000002, output_cost_per_token: 0.00001 }
+  - { model_name: pic, litellm_params: { model: openai/gpt-image-1, api_key: k } }
+  - { model_name: film, litellm_params: { model: openai/sora-2, api_key: k } }
+  - model_name: az
+    litellm_params: { model: azure/my-deployment, api_base: "https://x.openai.azure.com", api_key: k }
+    model_info: { base_model: azure/gpt-4o }
+`);
+  const bundled = await loadBundled({ usdRatePpm: 7_000_000n, today: '2026-11-21' });
+  for (const [id, as] of Object.entries({
+    ...{ 'gpt-5': 'gpt-5', pic: 'gpt-image-1', film: 'sora-2', az: 'gpt-4o' },
+  })) {
+    const facts = bundled.get(as)?.facts;
+    const price = id === 'gpt-5' ? model(id)?.price : facts?.price;
+    expect(model(id), id).toEqual({ ...facts, id, price });
+  }
+});
+
+test('a channel has the credentials of its deployment, or the report says that it has none', async () => {
+  const { told, text, read } = await converted(`
+model_list:
+  - { model_name: gpt-4o, litellm_params: { model: openai/gpt-4o } }
+  - model_name: claude-sonnet-4-5
+    litellm_params: { model: bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0, aws_access_key_id: ASIA1, aws_secret_access_key: S, aws_session_token: TOK, aws_region_name: eu-west-1 }
+  - model_name: gemini-2.5-pro
+    litellm_params: { model: vertex_ai/gemini-2.5-pro, vertex_project: p, vertex_credentials: /path/sa.json }
+  - { model_name: gpt-4.1, litellm_params: { model: azure/gpt-4.1, litellm_credential_name: house } }
+  - { model_name: gpt-4.1-mini, litellm_params: { model: azure/gpt-4.1-mini, api_key: k } }
+  - { model_name: gpt-4o-mini, litellm_params: { model: openai/gpt-4o-mini, api_base: "http://10.0.0.7/v1" } }
+credential_list:
+  - { credential_name: house, credential_values: { api_key: os.environ/HOUSE_KEY, api_base: "https://x.openai.azure.com" } }
+`);
+  expect(text).toContain('api_key: ${OPENAI_API_KEY}');
+  expect(read.channels.map(({ vendor, baseUrl, secret }) => [vendor, baseUrl, secret])).toEqual([
+    ['openai', undefined, 'variable'],
+    ['bedrock', 'https://bedrock-runtime.eu-west-1.amazonaws.com', 'ASIA1:S:TOK'],
+    ['vertex', undefined, undefined],
+    ['azure', 'https://x.openai.azure.com', 'variable'],
+    ['openai', 'http://10.0.0.7/v1', undefined],
+  ]);
+  expect(told.left_out).toEqual([
+    {
+      what: 'model gpt-4.1-mini',
+      why: 'azure has no address that is the same for everyone: write its api_base',
+    },
+  ]);
+  expect(told.notes).toEqual([
+    'model gpt-4o: it names no api_key: its channel reads OPENAI_API_KEY',
+    'model gemini-2.5-pro: not taken of its deployment: vertex_project, vertex_credentials',
+    'model gemini-2.5-pro: it names no api_key: its channel has none',
+    'model gpt-4o-mini: it names no api_key: its channel has none',
+  ]);
 });
 
 test('what came of it answers', async () => {

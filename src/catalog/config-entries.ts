@@ -10,7 +10,7 @@ import { defaultGroup, type VendorFacts } from './configuration.ts';
 import type { ImageTerms } from './image-terms.ts';
 import { type ConfigReport, member, reportDuplicates, unknownName } from './config-report.ts';
 import type { ConfigPath } from './problem.ts';
-import type { ChannelFacts, ModelKind, Group } from './snapshot.ts';
+import type { ChannelFacts, ModelFacts, ModelKind, Group } from './snapshot.ts';
 import { type Calendars, readPrice } from './config-price.ts';
 
 /** The names that a channel may refer to. */
@@ -235,4 +235,30 @@ export function imageTerms({
     pixelsMax: any.pixels_max,
   };
   return { sizes, anySize, qualities, usual, nMax: n, promptCharsMax, returns, tokens };
+}
+
+/** The facts of a model, without id, kind and price, as the configuration file writes them. */
+export function writtenFacts(facts: ModelFacts): Readonly<Record<string, unknown>> {
+  const { image } = facts;
+  return {
+    owned_by: facts.ownedBy,
+    context: facts.context,
+    max_output: facts.outputTokensMax,
+    modalities: facts.modalities,
+    top_speed: facts.topSpeed,
+    durations: facts.durations,
+    shutdown_date: facts.shutdownDate,
+    image: image && writtenImage(image),
+  };
+}
+
+function writtenImage({
+  anySize: any,
+  nMax: n,
+  promptCharsMax,
+  ...terms
+}: ImageTerms): Readonly<Record<string, unknown>> {
+  const { step, longest, ratio, pixelsMin, pixelsMax } = any ?? {};
+  const anySize = { step, longest, ratio, pixels_min: pixelsMin, pixels_max: pixelsMax };
+  return { ...terms, any_size: any && anySize, n, prompt_chars: promptCharsMax };
 }

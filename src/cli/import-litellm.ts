@@ -33,7 +33,12 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   const now = systemClock.now();
   const bundled = await loadBundled({ usdRatePpm: ratePpm, today: utcDate(now) });
   const list = options.prices === undefined ? undefined : listIn(options.prices);
-  const converted = convertLitellm(source.value, { bundled, list, rate: ofMillionths(ratePpm) });
+  const converted = convertLitellm(source.value, {
+    bundled,
+    vendors: [...vendors.values()],
+    list,
+    rate: ofMillionths(ratePpm),
+  });
   if (converted.models.length + converted.channels.length + converted.leftOut.length === 0)
     throw new Failure(`${file} is not a LiteLLM configuration: it has no model_list`);
   const text = await configurationText(converted, ratePpm, now);

@@ -181,15 +181,20 @@ function ratesOf(
   );
 }
 
-/** Its limits, as the configuration file has them. */
-export function limitsOf(model: LitellmEntry): Readonly<Record<string, string>> {
+/**
+ * Its limits, as the configuration file has them. `max_tokens` is LiteLLM's old name for
+ * `max_output_tokens`; where a model has no output, it repeats `max_input_tokens`.
+ */
+export function limitsOf(model: LitellmEntry, kind: ModelKind): Readonly<Record<string, string>> {
   const count = (name: string): string | undefined => {
     const written = entryText(model[name]);
     return /^[1-9]\d*$/.test(written) ? written : undefined;
   };
   const limits = {
-    context: count('max_input_tokens') ?? count('max_tokens'),
-    max_output: count('max_output_tokens'),
+    context: count('max_input_tokens'),
+    max_output:
+      count('max_output_tokens') ??
+      (kind === 'chat' || kind === 'completion' ? count('max_tokens') : undefined),
   };
   return Object.fromEntries(
     Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

@@ -2,7 +2,9 @@ import { type Fraction, fractionText } from '../base/fraction.ts';
 import { objectOf } from '../base/json.ts';
 import { isMeasure } from '../base/quantities.ts';
 import type { Bundled } from '../catalog/bundled.ts';
-import { decimalText } from '../catalog/decimal.ts';
+import { writtenFacts } from '../catalog/config-entries.ts';
+import type { VendorFacts } from '../catalog/configuration.ts';
+import { decimalText, readDecimal, roundedUp } from '../catalog/decimal.ts';
 import { pricePlaces } from '../catalog/price-members.ts';
 import { minuteText, type PriceWindow, type Times } from '../catalog/price-windows.ts';
 import type { Price, Rates } from '../catalog/price.ts';
@@ -33,6 +35,7 @@ interface Channel {
 
 export interface ConversionContext {
   readonly bundled: Bundled;
+  readonly vendors: readonly VendorFacts[];
   /**
    * LiteLLM's own list of prices, where it was named: it prices models that the configuration does
    * not price.
@@ -44,72 +47,158 @@ export interface ConversionContext {
 /** Converts LiteLLM's configuration. `value`: the parsed file, numbers as text. */
 export function convertLitellm(value: unknown, means: ConversionContext): ConvertedConfig {
   const file = members(value);
-  const done: ConvertedConfig & { models: LitellmEntry[]; channels: Channel[] } = {
+  const list = file['model_list'];
+  const deployments = deploymentsIn(file, Array.isArray(list) ? list : []);
+  const done: Conversion = {
     models: [],
     channels: [],
     leftOut: [],
     notes: notesOn(file),
+    prices: new Map(),
+    weightPlaces: Math.max(0, ...deployments.map(({ params }) => placesOf(params['weight']))),
   };
-  const list = file['model_list'];
-  for (const entry of Array.isArray(list) ? list : []) convertOne(members(entry), means, done);
-  return done;
+  for (const deployment of deployments) convertOne(deployment, means, done);
+  const { models, channels, leftOut, notes } = done;
+  return { models, channels, leftOut, notes };
 }
 
-function convertOne(
-  entry: LitellmEntry,
-  means: ConversionContext,
-  done: ConvertedConfig & { models: LitellmEntry[]; channels: Channel[] },
-): void {
-  const id = entryText(entry['model_name']);
-  const params = members(entry['litellm_params']);
+/** A conversion that goes on. */
+interface Conversion extends ConvertedConfig {
+  readonly models: LitellmEntry[];
+  readonly channels: Channel[];
+  /** The price of each model that a channel sells, in its text for people. */
+  readonly prices: Map<string, string>;
+  /** The most decimals of a weight in the file; weights here are whole numbers. */
+  readonly weightPlaces: number;
+}
+
+interface Deployment {
+  /** The name for clients. */
+  readonly id: string;
+  readonly params: LitellmEntry;
+  readonly info: LitellmEntry;
+}
+
+/** The entries of `model_list`, with the credentials that they name. */
+function deploymentsIn(file: LitellmEntry, list: readonly unknown[]): readonly Deployment[] {
+  const credentials = file['credential_list'];
+  const named = new Map(
+    (Array.isArray(credentials) ? credentials : [])
+      .map(members)
+      .map((one) => [entryText(one['credential_name']), members(one['credential_values'])]),
+  );
+  return list.map(members).map((entry) => {
+    const params = members(entry['litellm_params']);
+    const credential = named.get(entryText(params['litellm_credential_name']));
+    return {
+      id: entryText(entry['model_name']),
+      params: credential === undefined ? params : { ...params, ...credential },
+      info: members(entry['model_info']),
+    };
+  });
+}
+
+function convertOne(deployment: Deployment, means: ConversionContext, done: Conversion): void {
+  const { id, params } = deployment;
   const what = `model ${id || '(without a name)'}`;
-  const bought = boughtFrom(params, means.bundled);
-  if (id === '' || bought === undefined) {
-    done.leftOut.push({ what, why: `nothing here speaks as '${entryText(params['model'])}' does` });
+  const bought = boughtFrom(params, means);
+  const why = reasonToLeave(id, bought, params);
+  if (bought === undefined || why !== undefined) {
+    done.leftOut.push({ what, why: why ?? '' });
     return;
   }
-  if (bought.upstream.includes('*')) {
-    done.leftOut.push({
-      what,
-      why: `a channel of ${bought.vendor} without 'models' sells all that the bundled list has; ids have no prefix there`,
-    });
-    return;
-  }
-  const own = { ...members(entry['model_info']), ...params };
-  const priced =
-    priceOf(own, modelKindOf(own) ?? means.bundled.get(id)?.facts.kind ?? 'chat', means.rate) !==
-    undefined;
-  if (!done.models.some((model) => model['id'] === id) && (priced || !means.bundled.has(id))) {
-    const model = describe(id, bought.upstream, entryText(params['model']), own, means);
-    if (model === undefined) {
+  const { own, model } = describe(deployment, bought.upstream, means);
+  const listed = own ? undefined : means.bundled.get(id)?.facts;
+  const before = done.prices.get(id);
+  const price = model && priceLine(model['price']);
+  if (before === undefined) {
+    if (listed === undefined && model === undefined) {
       done.leftOut.push({
         what,
         why: 'no price is known for it: write input_cost_per_token and output_cost_per_token into its model_info, or name a list with --prices',
       });
       return;
     }
-    done.models.push(model);
-  }
-  for (const name of ['rpm', 'tpm', 'max_parallel_requests'])
-    if (params[name] !== undefined)
-      done.notes.push(
+    if (listed === undefined && model !== undefined) done.models.push(model);
+    done.prices.set(
+      id,
+      priceLine(listed === undefined ? model?.['price'] : writtenPrice(listed.price)),
+    );
+  } else if (price !== undefined && price !== before)
+    done.notes.push(
+      `${what}: ${entryText(params['model'])} costs ${price}, and is sold at the price of the first deployment: ${before}`,
+    );
+  done.notes.push(...notesOnDeployment(what, params, bought));
+  place(done, bought, params, id);
+}
+
+/** The reason why a deployment is left out, if there is one. */
+function reasonToLeave(
+  id: string,
+  bought: VendorOfModel | undefined,
+  params: LitellmEntry,
+): string | undefined {
+  if (id === '' || bought === undefined)
+    return `nothing here speaks as '${entryText(params['model'])}' does`;
+  if (bought.upstream.includes('*'))
+    return `a channel of ${bought.vendor} without 'models' sells all that the bundled list has; ids have no prefix there`;
+  if ((bought.baseUrl ?? bought.home) === undefined)
+    return `${bought.vendor} has no address that is the same for everyone: write its api_base`;
+  return undefined;
+}
+
+/** Parameters of a deployment that are imported, or have a note of their own. Prices are, too. */
+const takenParams = new Set([
+  ...['model', 'custom_llm_provider', 'api_base', 'base_url', 'api_key', 'aws_region_name'],
+  ...['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token', 'order', 'weight'],
+  ...['base_model', 'mode', 'rpm', 'tpm', 'max_parallel_requests', 'litellm_credential_name'],
+]);
+
+function notesOnDeployment(
+  what: string,
+  params: LitellmEntry,
+  { secret, variable, home }: VendorOfModel,
+): readonly string[] {
+  const limits = ['rpm', 'tpm', 'max_parallel_requests'].filter(
+    (name) => params[name] !== undefined,
+  );
+  const others = Object.keys(params).filter(
+    (name) => !takenParams.has(name) && !name.includes('_cost') && params[name] !== undefined,
+  );
+  return [
+    ...limits.map(
+      (name) =>
         `${what}: ${name} of a deployment is not taken: a vendor's own 429 rests a channel, and groups have limits`,
-      );
-  place(done.channels, bought, params, id);
+    ),
+    ...(others.length === 0 ? [] : [`${what}: not taken of its deployment: ${others.join(', ')}`]),
+    ...(variable === undefined
+      ? []
+      : [`${what}: it names no api_key: its channel reads ${variable}`]),
+    ...(secret === undefined && !isLocal(home)
+      ? [`${what}: it names no api_key: its channel has none`]
+      : []),
+  ];
 }
 
 interface VendorOfModel {
   readonly vendor: string;
   readonly upstream: string;
   readonly baseUrl: string | undefined;
+  /** The vendor's own address. */
+  readonly home: string | undefined;
   readonly secret: string | undefined;
+  /** The vendor's variable, where `secret` reads it because the deployment names no key. */
+  readonly variable: string | undefined;
 }
 
 /**
  * The vendor of `provider/model`, or of a model alone that the bundled list knows. Undefined: no
  * vendor of Tollgate.
  */
-function boughtFrom(params: LitellmEntry, bundled: Bundled): VendorOfModel | undefined {
+function boughtFrom(
+  params: LitellmEntry,
+  { bundled, vendors }: ConversionContext,
+): VendorOfModel | undefined {
   const written = entryText(params['model']);
   const named = params['custom_llm_provider'];
   const slash = written.indexOf('/');
@@ -133,18 +222,32 @@ function boughtFrom(params: LitellmEntry, bundled: Bundled): VendorOfModel | und
     base === undefined
       ? regional
       : `${base.replace(/\/+$/, '')}${base.replace(/\/+$/, '').endsWith(path) ? '' : path}`;
+  const facts = vendors.find(({ id }) => id === vendor);
+  const secret = secretOf(params);
+  // LiteLLM reads the usual variable by itself. A server of the operator's own may need no key, and
+  // must not get the vendor's.
+  const reads = secret === undefined && baseUrl === undefined && isPublic(facts?.baseUrl);
+  const variable = reads ? facts?.env?.apiKey : undefined;
   return {
     vendor,
     upstream: upstream.replace(/^(?:converse|invoke|responses)\//, ''),
     baseUrl,
-    secret: secretOf(params),
+    home: facts?.baseUrl,
+    secret: variable === undefined ? secret : `\${${variable}}`,
+    variable,
   };
 }
 
+const isPublic = (home: string | undefined): boolean => home?.startsWith('https:') === true;
+/** Of a vendor whose programs run on the operator's own machines, and need no key. */
+const isLocal = (home: string | undefined): boolean => home !== undefined && !isPublic(home);
+
 function secretOf(params: LitellmEntry): string | undefined {
-  const pair = [filled(params['aws_access_key_id']), filled(params['aws_secret_access_key'])];
-  if (pair.every((part) => part !== undefined)) return pair.join(':');
-  return filled(params['api_key']) ?? filled(params['vertex_credentials']);
+  const names = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'];
+  const [id, key, ...session] = names.map((name) => filled(params[name]));
+  if (id !== undefined && key !== undefined)
+    return [id, key, ...session.filter((part) => part !== undefined)].join(':');
+  return filled(params['api_key']);
 }
 
 /** `os.environ/NAME` → `${NAME}`; a literal `${` is escaped. */
@@ -154,33 +257,45 @@ function filled(written: unknown): string | undefined {
   return name === undefined ? written.replaceAll('${', '$${') : `\${${name}}`;
 }
 
+/**
+ * A model as in the configuration file; undefined when no price is known. `own`: the deployment
+ * itself names the price.
+ */
 function describe(
-  id: string,
+  { id, params, info }: Deployment,
   upstream: string,
-  written: string,
-  own: LitellmEntry,
   { bundled, list, rate }: ConversionContext,
-): LitellmEntry | undefined {
-  const listed = list?.get(id) ?? list?.get(written) ?? list?.get(upstream);
-  const known = bundled.get(upstream)?.facts;
+): { readonly own: boolean; readonly model: LitellmEntry | undefined } {
+  const facts = { ...info, ...params };
+  const base = entryText(facts['base_model']);
+  const names = [upstream, base, base.slice(base.indexOf('/') + 1)];
+  const known = names.map((name) => bundled.get(name)?.facts).find((one) => one !== undefined);
+  const listed = [id, entryText(params['model']), ...names]
+    .map((name) => list?.get(name))
+    .find((one) => one !== undefined);
   const kind: ModelKind =
-    modelKindOf(own) ?? known?.kind ?? (listed && modelKindOf(listed)) ?? 'chat';
+    modelKindOf(facts) ?? known?.kind ?? (listed && modelKindOf(listed)) ?? 'chat';
+  const own = priceOf(facts, kind, rate);
   const price =
-    priceOf(own, kind, rate) ??
+    own ??
     (known === undefined ? listed && priceOf(listed, kind, rate) : writtenPrice(known.price));
-  if (price === undefined) return undefined;
-  const limits =
-    known === undefined ? {} : { context: known.context, max_output: known.outputTokensMax };
-  return {
+  const model = {
     id,
     kind,
-    ...(known && { owned_by: known.ownedBy }),
-    ...limits,
-    ...limitsOf(listed ?? {}),
-    ...limitsOf(own),
+    ...(known && writtenFacts(known)),
+    ...limitsOf(listed ?? {}, kind),
+    // `max_tokens` and the like in `litellm_params` are defaults of requests.
+    ...limitsOf(info, kind),
     price,
   };
+  return { own: own !== undefined, model: price === undefined ? undefined : model };
 }
+
+/** The rates of a price in one line, for people. */
+const priceLine = (price: unknown): string =>
+  Object.entries(members(price))
+    .map(([name, one]) => `${name} ${typeof one === 'string' ? one : JSON.stringify(one)}`)
+    .join(', ');
 
 const each = <From>(
   of: Readonly<Record<string, From>>,
@@ -246,14 +361,14 @@ function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): Lite
  * each of them sells the model once.
  */
 function place(
-  channels: Channel[],
+  { channels, weightPlaces }: Conversion,
   { vendor, upstream, baseUrl, secret }: VendorOfModel,
   params: LitellmEntry,
   id: string,
 ): void {
-  const whole = (name: string): string | undefined =>
-    /^\d+$/.test(entryText(params[name])) ? entryText(params[name]) : undefined;
-  const [priority, weight] = [whole('order'), whole('weight')];
+  const order = entryText(params['order']);
+  const priority = /^\d+$/.test(order) ? order : undefined;
+  const weight = weightOf(params, weightPlaces);
   const facts = {
     vendor,
     ...(baseUrl !== undefined && { base_url: baseUrl }),
@@ -277,6 +392,20 @@ function place(
   });
 }
 
+/** More decimals than this are no share that anybody meant. */
+const weightPlacesMax = 4;
+
+/** The number of decimals of a weight such as `0.25`. */
+const placesOf = (weight: unknown): number =>
+  Math.min(weightPlacesMax, /^\d*\.(\d+?)0*$/.exec(entryText(weight))?.[1]?.length ?? 0);
+
+/** A weight times 10^`places`, as every weight of the file; a deployment without one weighs 1. */
+function weightOf(params: LitellmEntry, places: number): string | undefined {
+  const written = readDecimal(entryText(params['weight']));
+  if (written !== undefined) return String(roundedUp(written, places));
+  return places === 0 ? undefined : String(10 ** places);
+}
+
 function notesOn(file: LitellmEntry): string[] {
   const router = { ...members(file['litellm_settings']), ...members(file['router_settings']) };
   const general = members(file['general_settings']);
@@ -298,6 +427,10 @@ function notesOn(file: LitellmEntry): string[] {
     ...noteIf(
       general['master_key'] !== undefined || general['database_url'] !== undefined,
       'virtual keys, teams and budgets stand in its PostgreSQL database and are not taken: make users and keys here',
+    ),
+    ...noteIf(
+      file['environment_variables'] !== undefined,
+      'environment_variables are not taken: set them where Tollgate runs',
     ),
     ...noteIf(file['include'] !== undefined, 'included files are not read: join them first'),
   ];

@@ -1,5 +1,6 @@
 import { activeKeysByGroup } from '../accounts/user-keys.ts';
 import type { Bundled } from '../catalog/bundled.ts';
+import { writtenFacts } from '../catalog/config-entries.ts';
 import { defaultGroup } from '../catalog/configuration.ts';
 import { decimalText, roundedUp } from '../catalog/decimal.ts';
 import type { ChannelEditContext } from '../catalog/edit-channels.ts';
@@ -214,17 +215,7 @@ function writtenModel(
   known: ReturnType<Bundled['get']>,
   price: Readonly<Record<string, string>>,
 ): WrittenMembers {
-  const { ownedBy, context, outputTokensMax, modalities, topSpeed, durations, shutdownDate } =
-    known?.facts ?? {};
-  const facts = {
-    context,
-    max_output: outputTokensMax,
-    modalities,
-    top_speed: topSpeed,
-    durations,
-    shutdown_date: shutdownDate,
-  };
-  return { id, kind, owned_by: ownedBy, ...facts, price };
+  return { id, kind, ...(known && writtenFacts(known.facts)), price };
 }
 
 /** The kind of a model that no list knows, judged by its name. */
