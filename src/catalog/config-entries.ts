@@ -1,5 +1,6 @@
 import { reason } from '../base/reason.ts';
 import { type Bundled, modelsOfVendor } from './bundled.ts';
+import { addressProblem } from './channel-access.ts';
 import {
   channelSchema,
   type WrittenChannel,
@@ -125,11 +126,8 @@ function checkVendor(
   if (baseUrl === undefined && vendor !== undefined && vendor.baseUrl === undefined) {
     report.add([...path, 'base_url'], reason('address_needed', { vendor: vendor.id }));
   }
-  if (typeof baseUrl === 'string' && !isBaseUrl(baseUrl)) {
-    report.add([...path, 'base_url'], reason('not_a_base_address', { written: baseUrl }));
-  } else if (typeof baseUrl === 'string' && hasPassword(baseUrl)) {
-    report.add([...path, 'base_url'], reason('password_in_address'));
-  }
+  const why = typeof baseUrl === 'string' ? addressProblem(baseUrl) : undefined;
+  if (why !== undefined) report.add([...path, 'base_url'], why);
 }
 
 function checkKeys(channel: unknown, report: ConfigReport, path: ConfigPath): void {
@@ -185,17 +183,6 @@ function checkVendorsModels(
   const known = vendors.find(({ id }) => id === vendor);
   if (known !== undefined && allOf(known.id, bundled).length === 0)
     report.add(path, reason('models_needed', { vendor: known.id }));
-}
-
-function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, search, hash } = new URL(text);
-  return (protocol === 'https:' || protocol === 'http:') && search === '' && hash === '';
-}
-
-function hasPassword(text: string): boolean {
-  const { username, password } = new URL(text);
-  return username !== '' || password !== '';
 }
 
 /** A group as it is written, in the configuration file or in the console. */

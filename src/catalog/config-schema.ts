@@ -10,6 +10,7 @@ import { routingPolicies } from '../base/routing-policy.ts';
 import { schemaMessage, unknownName } from './config-report.ts';
 import { usdRate } from './configuration.ts';
 import { exactDecimal } from './decimal.ts';
+import { isVendorKey } from './channel-access.ts';
 import { sidesOf } from './image-terms.ts';
 import { minuteOf, type Times } from './price-windows.ts';
 import type { ModelKind } from './snapshot.ts';
@@ -82,6 +83,12 @@ const nameMax = 100;
 const name = text.refine((written) => written.length <= nameMax && isPlainText(written), {
   error: told('not_a_name', { most: String(nameMax) }),
 });
+/** A vendor's key, without the line break that ends the file that it comes from. */
+const secret = z
+  .string({ error: expected('not_text') })
+  .trim()
+  .min(1, { error: told('empty') })
+  .refine(isVendorKey, { error: told('not_one_line') });
 const modelId = text.refine(isPlainText, { error: told('not_one_line') });
 
 function count(least: number) {
@@ -322,8 +329,8 @@ export const channelSchema = members({
   name,
   vendor: text,
   base_url: text.optional(),
-  api_key: text.optional(),
-  api_keys: list(text).optional(),
+  api_key: secret.optional(),
+  api_keys: list(secret).optional(),
   groups: list(text).optional(),
   models: list(channelModel).optional(),
   priority: count(0).optional(),

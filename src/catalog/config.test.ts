@@ -183,6 +183,12 @@ groups: [{ name: default, policy: cost }]
 models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
 channels: [{ name: a, vendor: acme, api_keys: [one, two, one, \${KEY}], models: [m], costs: { m: { input: 0.5, output: 1 } } }]`);
     expect(groups).toMatchObject([{ policy: 'cost' }]);
+    const ended = await read(`
+models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
+channels:
+  - { name: a, vendor: acme, api_key: "sk-1\\n", models: [m] }
+  - { name: b, vendor: acme, api_key: "{\\n}", models: [m] }`);
+    expect(ended.channels).toMatchObject([{ secret: 'sk-1' }, { secret: '{\n}' }]);
     expect(channels).toMatchObject([{ secret: 'one', moreSecrets: ['two', 'secret'] }]);
     expect(channels[0]?.costs?.get('m')?.rates).toEqual({
       input: 500_000_000n,
@@ -203,6 +209,13 @@ channels:
     expect(await problems(written('sometimes'))).toEqual([
       "c.yaml:4: channels[0].bills_cancelled_input: must be true or false, not 'sometimes'",
     ]);
+  });
+
+  it('refuses a key that no header can carry', async () => {
+    const written = `
+models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
+channels: [{ name: a, vendor: acme, api_key: "sk-\\nx", models: [m] }]`;
+    expect(await problems(written)).toEqual(['c.yaml:3: channels[0].api_key: must be one line']);
   });
 
   it('tells what is wrong with keys, costs and policies', async () => {

@@ -133,6 +133,22 @@ describe('environmentConfiguration', () => {
     });
   });
 
+  it('reads keys and addresses by the rules of the file', async () => {
+    const { channels } = await configure({ OPENAI_API_KEY: 'sk-abc\n', DEEPSEEK_API_KEY: ' \n' });
+    expect(channels.map(({ name, secret }) => [name, secret])).toEqual([['openai', 'sk-abc']]);
+    await expect(configure({ OPENAI_API_KEY: 'sk-\nabc' })).rejects.toThrow(
+      'OPENAI_API_KEY must be one line',
+    );
+    for (const [address, why] of [
+      ['nourl', 'must be an address such as https://host/v1'],
+      ['https://user:password@host/v1', 'must not have a name and a password in it'],
+    ] as const) {
+      const env = { OPENAI_API_KEY: 'a', OPENAI_BASE_URL: address };
+      await expect(configure(env)).rejects.toThrow(`OPENAI_BASE_URL ${why}`);
+    }
+    expect(await configure({ OPENAI_BASE_URL: 'nourl' })).toMatchObject({ channels: [] });
+  });
+
   it('says which address is missing, and refuses a rate that is none', async () => {
     expect((await configure({ OWN_KEY: 'x', DEEPSEEK_API_KEY: 'b' })).warnings).toEqual([
       'OWN_KEY is set, but own needs its address too: OWN_URL',

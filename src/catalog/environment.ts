@@ -1,3 +1,4 @@
+import { reason } from '../base/reason.ts';
 import { type Bundled, defaultUsdRatePpm, loadBundled, modelsOfVendor } from './bundled.ts';
 import {
   type ConfigurationContext,
@@ -9,6 +10,8 @@ import {
   type VendorFacts,
   configurationWarnings,
 } from './configuration.ts';
+import { addressProblem, isVendorKey } from './channel-access.ts';
+import { type ConfigProblem, problemAt } from './problem.ts';
 import type { ChannelFacts } from './snapshot.ts';
 import { withStandIns } from './stand-ins.ts';
 
@@ -27,6 +30,8 @@ export async function environmentConfiguration(
   const rate = written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
   if (typeof rate === 'string')
     return { ok: false, problems: [{ line: 0, path: usdRateVariable, message: rate }] };
+  const problems = vendors.flatMap((vendor) => problemsOf(vendor, context));
+  if (problems.length > 0) return { ok: false, problems };
   const reachable = vendors.flatMap((vendor) => reach(vendor, context));
   if (reachable.length === 0)
     return {
@@ -75,8 +80,26 @@ export async function environmentConfiguration(
 
 type Reachable = Omit<ChannelFacts, 'models'>;
 
+/** What is wrong in the variables of a vendor whose key is set: the file has the same rules. */
+function problemsOf(vendor: VendorFacts, { env }: ConfigurationContext): readonly ConfigProblem[] {
+  const secret = secretOf(vendor, env);
+  if (vendor.env === undefined || secret === undefined) return [];
+  const address = addressOf(vendor, env);
+  const why = address === undefined ? undefined : addressProblem(address);
+  return [
+    ...(isVendorKey(secret) ? [] : [problemAt(0, vendor.env.apiKey, reason('not_one_line'))]),
+    ...(why === undefined ? [] : [problemAt(0, vendor.env.baseUrl ?? '', why)]),
+  ];
+}
+
+/** The vendor's key, without the spaces and line breaks around it. */
+function secretOf({ env: names }: VendorFacts, env: ConfigurationContext['env']) {
+  const written = names && env[names.apiKey]?.trim();
+  return written === '' ? undefined : written;
+}
+
 function reach(vendor: VendorFacts, { env }: ConfigurationContext): readonly Reachable[] {
-  const secret = vendor.env && env[vendor.env.apiKey];
+  const secret = secretOf(vendor, env);
   const baseUrl = addressOf(vendor, env);
   if (!secret || (baseUrl ?? vendor.baseUrl) === undefined) return [];
   return [
