@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { isDay } from '../base/calendar.ts';
 import { DatabaseError } from '../storage/database.ts';
 import { MasterKeyError } from '../storage/seal.ts';
 import { forStream } from './terminal.ts';
@@ -60,9 +61,22 @@ export function timeOption(option: string, text: string, now: number): number {
   const [, count, unit] = /^(\d{1,5})(m|h|d)$/.exec(text) ?? [];
   if (count !== undefined)
     return now - Number(count) * spanMs[unit === 'm' || unit === 'h' ? unit : 'd'];
-  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(at)) return at;
+  const at = timeIn(text);
+  if (at !== undefined) return at;
   throw new Failure(`${option} is 30m, 24h, 7d or a time such as 2027-01-31, not '${text}'`);
+}
+
+const timeForm =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+
+/**
+ * Wall clock, ms, of `2027-01-31` or `2027-01-31T12:00:00Z`; undefined for anything else. JavaScript
+ * alone reads `Ada 2099` as a time, and 30 February as 2 March.
+ */
+export function timeIn(text: string): number | undefined {
+  const [, day] = timeForm.exec(text) ?? [];
+  const at = day === undefined || !isDay(day) ? Number.NaN : Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
 }
 
 const pageSize = 1_000;

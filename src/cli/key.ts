@@ -20,7 +20,7 @@ import { changeKeyLimits, paidSoFar } from '../gateway/key-limits.ts';
 import { isNetwork } from '../http/client-address.ts';
 import { bump } from '../storage/changes.ts';
 import type { Transaction, Database } from '../storage/database.ts';
-import { everyPage, Failure, print, type SharedOptions } from './command-io.ts';
+import { everyPage, Failure, print, type SharedOptions, timeIn } from './command-io.ts';
 import { type Env, utcOffset, withDatabase } from './installation.ts';
 import { table } from './terminal.ts';
 import { noUser, userNamed } from './user.ts';
@@ -61,8 +61,8 @@ function limitsOf(options: LimitOptions): NewLimits {
 
 export async function createKeyCommand(options: NewKeyOptions, env: Env): Promise<void> {
   const { limit, dailyLimit, monthlyLimit } = limitsOf(options);
-  const expiresAt = options.expires === undefined ? undefined : Date.parse(options.expires);
-  if (expiresAt !== undefined && !(expiresAt > systemClock.now()))
+  const expiresAt = options.expires === undefined ? undefined : timeIn(options.expires);
+  if (options.expires !== undefined && !(expiresAt !== undefined && expiresAt > systemClock.now()))
     throw new Failure(`--expires is a future time such as 2027-01-31, not '${options.expires}'`);
   const { name = 'key' } = options;
   if (name !== plainName(name)) throw new Failure('--name is one line of at most 100 characters');
@@ -93,10 +93,12 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
       }),
     );
     if (made === undefined) throw noUser(userId);
-    const value = { id: made.key.id, key: made.secret, group: made.key.group };
+    const end = expiresAt === undefined ? {} : { expires_at: expiresAt };
+    const value = { id: made.key.id, key: made.secret, group: made.key.group, ...end };
+    const until = expiresAt === undefined ? '' : `, until ${new Date(expiresAt).toISOString()}`;
     print(options, value, [
       `${made.secret}`,
-      `(key ${made.key.id}, group ${made.key.group}; it is shown only once)`,
+      `(key ${made.key.id}, group ${made.key.group}${until}; it is shown only once)`,
     ]);
   });
 }

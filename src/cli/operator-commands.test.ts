@@ -150,6 +150,27 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await expect(value(link, { user: 'Eve', host: 'h' })).rejects.toThrow('there is no user Eve');
   });
 
+  test('an end is a day or a time that exists, and is told', async () => {
+    const { value, shown } = await installed();
+    await value(user.createUserCommand, { name: 'Bob', role: 'user' });
+    const wish = { user: 'Bob', group: 'default' };
+    for (const expires of ['2027-02-30', 'Ada 2099', '1/2/2027', '2099', '2020-01-01'])
+      await expect(value(key.createKeyCommand, { ...wish, expires }), expires).rejects.toThrow(
+        `--expires is a future time such as 2027-01-31, not '${expires}'`,
+      );
+    expect(await value(key.createKeyCommand, { ...wish, expires: '2099-01-31' })).toMatchObject({
+      expires_at: Date.UTC(2099, 0, 31),
+    });
+    const expires = '2099-01-31T12:00:00+08:00';
+    expect(await shown(key.createKeyCommand, { ...wish, expires })).toContain(
+      'group default, until 2099-01-31T04:00:00.000Z;',
+    );
+    for (const since of ['2026-02-30', '2026-01-31 or so'])
+      await expect(value(usageCommand, { by: 'model', since, limit: 9 })).rejects.toThrow(
+        '--since is 30m',
+      );
+  });
+
   test('namesakes are told apart, and no letter or longer name hides a user', async () => {
     const { database, value } = await installed();
     const made = async (name: string) =>
