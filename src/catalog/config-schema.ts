@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
-import { isZone } from '../base/calendar.ts';
+import { isDay, isZone } from '../base/calendar.ts';
 import { capabilities } from '../base/capability.ts';
 import { type Fraction, readFraction } from '../base/fraction.ts';
 import { isPlainText } from '../base/plain-text.ts';
@@ -303,7 +303,7 @@ export const modelSchema = members({
   hedge_after_ms: count(1).optional(),
   durations: list(count(1)).optional(),
   image: imageSchema.optional(),
-  shutdown_date: text.refine(isDate, { error: expected('not_a_date') }).optional(),
+  shutdown_date: text.refine(isDay, { error: expected('not_a_date') }).optional(),
   price: priceSchema,
 });
 export type WrittenModel = z.output<typeof modelSchema>;
@@ -343,7 +343,7 @@ export type WrittenChannel = z.output<typeof channelSchema>;
 /** `2026-10-01..2026-10-07`, or one day. */
 const days = text.transform((written, context): readonly [string, string] => {
   const [first = '', last = first, ...more] = written.split('..');
-  if (isDate(first) && isDate(last) && first <= last && more.length === 0) return [first, last];
+  if (isDay(first) && isDay(last) && first <= last && more.length === 0) return [first, last];
   context.addIssue({
     code: 'custom',
     message: `must be a day or days such as 2026-10-01..2026-10-07, not '${written}'`,
@@ -353,7 +353,7 @@ const days = text.transform((written, context): readonly [string, string] => {
 
 export const calendarSchema = members({
   name,
-  known_until: text.refine(isDate, {
+  known_until: text.refine(isDay, {
     error: (issue) => `must be a date such as 2027-12-31, not '${String(issue.input)}'`,
   }),
   days: list(days),
@@ -465,9 +465,3 @@ export const paymentsSchema = members({
     ...walletKey,
   }).optional(),
 });
-
-function isDate(written: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(written)) return false;
-  const time = Date.parse(written);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(written);
-}

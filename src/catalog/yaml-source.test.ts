@@ -67,6 +67,13 @@ describe('readYaml', () => {
     ]);
   });
 
+  it('refuses a second document, which nothing would read', () => {
+    expect(readYaml('a: 1\n---\nb: 2\n', {}).problems).toMatchObject([
+      { line: 2, message: 'the file has more than one document: --- begins one' },
+    ]);
+    expect(plain('---\na: 1\n')).toEqual({ a: '1' });
+  });
+
   it('tells a mistake once, however many brackets it leaves open', () => {
     const { problems } = readYaml('a: { b: [[\n', {});
     expect(new Set(problems.map((problem) => JSON.stringify(problem))).size).toBe(problems.length);

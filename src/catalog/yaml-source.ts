@@ -61,7 +61,8 @@ class Reader {
     this.#document = parseDocument(prepared, {
       lineCounter: this.#counter,
       prettyErrors: false,
-      logLevel: 'silent',
+      // With 'silent', the parser drops a second document without a word.
+      logLevel: 'error',
     });
     this.#environment = environment;
   }
@@ -70,9 +71,11 @@ class Reader {
     for (const { code, message, pos } of this.#document.errors) {
       const { line } = this.#counter.linePos(pos[0]);
       const why = code === 'DUPLICATE_KEY' ? 'repeated' : 'not_yaml';
+      const parser =
+        code === 'MULTIPLE_DOCS' ? 'the file has more than one document: --- begins one' : message;
       // The parser reports some mistakes once for each bracket that they leave open.
-      if (!this.problems.some((problem) => problem.line === line && problem.message === message))
-        this.problems.push(problemAt(line, '', reason(why, { parser: message })));
+      if (!this.problems.some((problem) => problem.line === line && problem.message === parser))
+        this.problems.push(problemAt(line, '', reason(why, { parser })));
     }
     return this.problems.length > 0 ? undefined : this.#plain(this.#document.contents, []);
   }
