@@ -211,6 +211,13 @@ channels:
     ]);
   });
 
+  it('tells that the id of a model in a channel is no text', async () => {
+    const written = 'channels: [{ name: a, vendor: acme, models: [{ id: {} }] }]';
+    expect(await problems(written)).toContain(
+      'c.yaml:1: channels[0].models[0].id: must be text, not a group of members',
+    );
+  });
+
   it('refuses a key that no header can carry', async () => {
     const written = `
 models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]

@@ -257,10 +257,10 @@ function needsBundled(written: readonly ReadModel[], channels: readonly unknown[
     const models = member(channel, 'models');
     return (
       !Array.isArray(models) ||
-      models.some(
-        (model: unknown) =>
-          !own.has(String(typeof model === 'string' ? model : member(model, 'id'))),
-      )
+      models.some((model: unknown) => {
+        const id = typeof model === 'string' ? model : member(model, 'id');
+        return typeof id !== 'string' || !own.has(id);
+      })
     );
   });
 }
