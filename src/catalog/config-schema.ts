@@ -11,7 +11,7 @@ import { schemaMessage, unknownName } from './config-report.ts';
 import { usdRate } from './configuration.ts';
 import { exactDecimal } from './decimal.ts';
 import { isVendorKey } from './channel-access.ts';
-import { sidesOf } from './image-terms.ts';
+import { type ImageTerms, sidesOf, usualQualities } from './image-terms.ts';
 import { minuteOf, type Times } from './price-windows.ts';
 import type { ModelKind } from './snapshot.ts';
 
@@ -273,20 +273,40 @@ const anySizeSchema = members({
   pixels_max: count(1).optional(),
 });
 
+const imageSize = text.refine((size) => size === 'auto' || sidesOf(size) !== undefined, {
+  error: expected('not_a_size'),
+});
+
+interface UsualImage {
+  readonly sizes?: readonly string[] | undefined;
+  readonly any_size?: unknown;
+  readonly qualities?: readonly string[] | undefined;
+  readonly usual?: ImageTerms['usual'];
+}
+
+/** The usual size and quality must be among those that a request may name. */
+function checkUsual(image: UsualImage, context: z.RefinementCtx): void {
+  const { sizes, qualities = usualQualities, usual: { size, quality } = {} } = image;
+  const allowed = image.any_size === undefined ? sizes : undefined;
+  const check = (name: string, written = '', choices: readonly string[] = [written]): void => {
+    const message = told('not_one_of', { choices: choices.join(', '), written });
+    if (!choices.includes(written))
+      context.addIssue({ code: 'custom', path: ['usual', name], message });
+  };
+  if (size !== undefined) check('size', size, allowed);
+  if (quality !== undefined) check('quality', quality, qualities);
+}
+
 export const imageSchema = members({
-  sizes: list(
-    text.refine((size) => size === 'auto' || sidesOf(size) !== undefined, {
-      error: expected('not_a_size'),
-    }),
-  ).optional(),
+  sizes: list(imageSize).optional(),
   any_size: anySizeSchema.optional(),
   qualities: list(text).optional(),
-  usual: members({ size: text.optional(), quality: text.optional() }).optional(),
+  usual: members({ size: imageSize.optional(), quality: text.optional() }).optional(),
   n: count(1).optional(),
   prompt_chars: count(1).optional(),
   returns: oneOf(['url', 'both']).optional(),
   tokens: z.record(text, count(1), { error: expected('not_members') }).optional(),
-});
+}).superRefine(checkUsual);
 export type WrittenImage = z.output<typeof imageSchema>;
 
 export const modelSchema = members({

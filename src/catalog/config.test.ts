@@ -218,6 +218,33 @@ channels:
     );
   });
 
+  it('tells fallbacks that no channel sells, and usual pictures that nobody may ask for', async () => {
+    const sold = `
+models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
+channels: [{ name: a, vendor: acme, models: [m] }]`;
+    const { warnings } = await read(`${sold}
+groups: [{ name: default, fallback_models: [m, m2] }, { name: b, fallback_models: [m] }]`);
+    expect(warnings).toEqual(['group default: no channel sells m2 of its fallback_models']);
+    const image = (written: string) =>
+      problems(`models: [{ id: p, kind: image, price: { image: 1 }, image: ${written} }]`);
+    expect(
+      await image('{ sizes: [64x64], usual: { size: 46x64, quality: hihg }, qualities: [hd] }'),
+    ).toEqual([
+      "c.yaml:1: models[0].image.usual.size: must be one of 64x64, not '46x64'",
+      "c.yaml:1: models[0].image.usual.quality: must be one of hd, not 'hihg'",
+    ]);
+    expect(await image('{ usual: { quality: hihg } }')).toEqual([
+      expect.stringContaining(
+        "usual.quality: must be one of standard, hd, low, medium, high, auto, not 'hihg'",
+      ),
+    ]);
+    for (const right of [
+      '{ usual: { size: 46x64, quality: hd } }',
+      '{ sizes: [1x1], any_size: { step: 2 }, usual: { size: 2x2 } }',
+    ])
+      expect(await image(right), right).toEqual([]);
+  });
+
   it('refuses a key that no header can carry', async () => {
     const written = `
 models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]

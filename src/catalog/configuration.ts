@@ -187,7 +187,13 @@ export function configurationWarnings(
             ? `The bundled price of ${listText(borrowed)} does not come from the vendor's own price page: check it before you sell.`
             : `The bundled prices of ${listText(borrowed)} do not come from the vendor's own price page: check them before you sell.`,
         ];
-  return [...nothingSold(sold), ...withoutChannel(sold, own), ...unserved, ...doubtful];
+  return [
+    ...nothingSold(sold),
+    ...withoutChannel(sold, own),
+    ...fallbacksUnsold(sold),
+    ...unserved,
+    ...doubtful,
+  ];
 }
 
 function nothingSold({ models, channels }: SellableConfiguration): readonly string[] {
@@ -213,6 +219,17 @@ function withoutChannel(
       ? `${listText(unsold)}: no channel sells it; add its id to \`models\` of a channel`
       : `${listText(unsold)}: no channel sells them; add their ids to \`models\` of a channel`,
   ];
+}
+
+/** Where there are channels: models of `fallback_models` that no channel sells. */
+function fallbacksUnsold({ groups, channels }: SellableConfiguration): readonly string[] {
+  if (channels.length === 0) return [];
+  return groups.flatMap(({ name, fallbackModels = [] }) => {
+    const unsold = fallbackModels.filter((id) => !channels.some(({ models }) => models.has(id)));
+    return unsold.length === 0
+      ? []
+      : [`group ${name}: no channel sells ${listText(unsold)} of its fallback_models`];
+  });
 }
 
 const namedMax = 5;
