@@ -269,6 +269,16 @@ describe('what an operator got wrong ends the command with one line and exit cod
       () => tollgate(['serve', '--port', '0'], { PUBLIC_URL: 'ai.example.com' }),
       /PUBLIC_URL is the URL at which clients/,
     ],
+    [
+      'an address of clients with the path of the API',
+      () => tollgate(['serve', '--port', '0'], { PUBLIC_URL: 'https://ai.example.com/v1/' }),
+      /PUBLIC_URL is the URL at which clients reach the gateway, without \/v1/,
+    ],
+    [
+      'traces to an address that is none',
+      () => tollgate(['serve', '--port', '0'], { OTEL_EXPORTER_OTLP_ENDPOINT: 'nourl' }),
+      /OTEL_EXPORTER_OTLP_ENDPOINT is an address such as/,
+    ],
     ...[
       ['check'],
       ['user', 'list'],

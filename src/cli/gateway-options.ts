@@ -105,10 +105,11 @@ function logLevel(env: Env, onTerminal: boolean): string {
 
 export function publicUrl(env: Env): string | undefined {
   const text = env['PUBLIC_URL'] || undefined;
-  if (text === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text))
-    return text?.replace(/\/+$/, '');
+  const home = text?.replace(/\/+$/, '');
+  if (home === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?(?<!\/v1)$/.test(home))
+    return home;
   throw new Failure(
-    `PUBLIC_URL is the URL at which clients reach the gateway, such as https://ai.example.com, not '${text}'`,
+    `PUBLIC_URL is the URL at which clients reach the gateway, without /v1, such as https://ai.example.com, not '${text}'`,
   );
 }
 
@@ -145,9 +146,13 @@ const everyMs = 60_000;
  * is not loaded otherwise.
  */
 async function tracesOf(env: Env): Promise<Traces | undefined> {
-  const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const names = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const variable = names.find((name) => env[name]);
+  const endpoint = variable === undefined ? undefined : env[variable];
   if (!endpoint || env['OTEL_SDK_DISABLED'] === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none')
     return undefined;
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+    throw new Failure(`${variable} is an address such as http://127.0.0.1:4318, not '${endpoint}'`);
   const protocol =
     env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ||
     env['OTEL_EXPORTER_OTLP_PROTOCOL'] ||

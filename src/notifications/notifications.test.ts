@@ -316,6 +316,9 @@ forEachDatabase((_name, openFresh) => {
 test('nothing is said unless it is configured, and a half configuration says what it lacks', () => {
   expect(notificationSettings({})).toBeUndefined();
   expect(notificationSettings({ SMTP_URL: 'smtp://mail.example.com' })).toMatch(/NOTIFY_FROM/);
+  for (const alone of [{ NOTIFY_EMAIL: 'x@y.cn' }, { NOTIFY_FROM: 'a@b.cn' }])
+    expect(notificationSettings(alone)).toMatch(/^NOTIFY_[A-Z]+ is for mails, which need SMTP_URL/);
+  expect(notificationSettings({ NOTIFY_CHANNEL_MINUTES: 'x' })).toMatch(/is a whole number/);
   expect(notificationSettings({ NOTIFY_WEBHOOK: 'https://example.com' })).toMatch(
     /NOTIFY_WEBHOOK_SECRET/,
   );

@@ -41,15 +41,6 @@ export function notificationSettings(
     'NOTIFY_WEBHOOK',
     'NOTIFY_WEBHOOK_SECRET',
   ].map((name) => env[name] || undefined);
-  if (smtp === undefined && hook === undefined) return undefined;
-  if (smtp !== undefined && !hasHost(smtp, ['smtp:', 'smtps:']))
-    return 'SMTP_URL is an address such as smtps://user:password@mail.example.com';
-  if (smtp !== undefined && from === undefined)
-    return 'NOTIFY_FROM is missing beside SMTP_URL: whom mails are from, such as Tollgate <noreply@example.com>';
-  if (hook !== undefined && !hasHost(hook, ['https:', 'http:']))
-    return 'NOTIFY_WEBHOOK is an address such as https://example.com/hook';
-  if (hook !== undefined && (secret?.length ?? 0) < secretCharactersMin)
-    return `NOTIFY_WEBHOOK_SECRET signs what is sent to NOTIFY_WEBHOOK: ${secretCharactersMin} characters or more`;
   const to = (env['NOTIFY_EMAIL'] ?? '')
     .split(',')
     .map((address) => address.trim())
@@ -59,6 +50,17 @@ export function notificationSettings(
   const minutes = env['NOTIFY_CHANNEL_MINUTES'] || String(usualTroubleMinutes);
   if (!/^\d{1,4}$/.test(minutes))
     return `NOTIFY_CHANNEL_MINUTES is a whole number, not '${minutes}'`;
+  if (smtp === undefined && (from !== undefined || to.length > 0))
+    return `${to.length > 0 ? 'NOTIFY_EMAIL' : 'NOTIFY_FROM'} is for mails, which need SMTP_URL: an address such as smtps://user:password@mail.example.com`;
+  if (smtp === undefined && hook === undefined) return undefined;
+  if (smtp !== undefined && !hasHost(smtp, ['smtp:', 'smtps:']))
+    return 'SMTP_URL is an address such as smtps://user:password@mail.example.com';
+  if (smtp !== undefined && from === undefined)
+    return 'NOTIFY_FROM is missing beside SMTP_URL: whom mails are from, such as Tollgate <noreply@example.com>';
+  if (hook !== undefined && !hasHost(hook, ['https:', 'http:']))
+    return 'NOTIFY_WEBHOOK is an address such as https://example.com/hook';
+  if (hook !== undefined && (secret?.length ?? 0) < secretCharactersMin)
+    return `NOTIFY_WEBHOOK_SECRET signs what is sent to NOTIFY_WEBHOOK: ${secretCharactersMin} characters or more`;
   return {
     ...(smtp !== undefined && from !== undefined && { email: { url: smtp, from, to } }),
     ...(hook !== undefined && secret !== undefined && { webhook: { url: hook, secret } }),
