@@ -226,7 +226,7 @@ describe('what an operator got wrong ends the command with one line and exit cod
     [
       'a data folder that is a file',
       () => tollgate(['serve', '--data', 'file', '--port', '0']),
-      /EEXIST.*file/,
+      /file is no folder; name one for the data with --data or TOLLGATE_DATA/,
     ],
     [
       'half of a way to sign in',
@@ -252,7 +252,12 @@ describe('what an operator got wrong ends the command with one line and exit cod
     [
       'a database that does not answer',
       () => tollgate(['user', 'list'], { DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }),
-      /ECONNREFUSED/,
+      /the database of DATABASE_URL cannot be reached: .*ECONNREFUSED/,
+    ],
+    [
+      'a host that this machine does not have',
+      () => tollgate(['serve', '--port', '0'], { HOST: 'nosuch.invalid' }),
+      /nosuch\.invalid; HOST and --host name an address of this machine/,
     ],
     [
       'files at an address that is none',
@@ -454,6 +459,8 @@ test('a gateway under another master key than its channels were sealed with says
   const { code, errors } = await tollgate(['serve', '--data', 'sealed', '--port', '0'], {
     TOLLGATE_MASTER_KEY: otherKey,
   });
-  expect(errors).toMatch(/the master key is not the one that it was sealed with\n$/);
+  expect(errors).toMatch(
+    /the master key \(TOLLGATE_MASTER_KEY, or master\.key in the data folder\) is not the one that it was sealed with\n$/,
+  );
   expect(code).toBe(1);
 });

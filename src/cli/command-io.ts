@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isDay } from '../base/calendar.ts';
+import { type Nano, parseYuan } from '../base/money.ts';
 import { DatabaseError } from '../storage/database.ts';
 import { MasterKeyError } from '../storage/seal.ts';
 import { forStream } from './terminal.ts';
@@ -14,16 +15,28 @@ export class Failure extends Error {}
  */
 export function faultText(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
-  if (fault instanceof Failure || fault instanceof DatabaseError || fault instanceof MasterKeyError)
-    return fault.message;
+  if (fault instanceof DatabaseError)
+    return isUnreached(fault.cause)
+      ? `the database of DATABASE_URL cannot be reached: ${fault.message}`
+      : fault.message;
+  if (fault instanceof Failure || fault instanceof MasterKeyError) return fault.message;
   if (!('syscall' in fault)) return fault.stack ?? fault.message;
-  if (!('code' in fault) || fault.code !== 'EADDRINUSE') return fault.message;
+  const code = 'code' in fault ? fault.code : undefined;
+  if (fault.syscall === 'getaddrinfo' || code === 'EADDRNOTAVAIL')
+    return `${fault.message}; HOST and --host name an address of this machine`;
+  if (code !== 'EADDRINUSE') return fault.message;
   const port = 'port' in fault && typeof fault.port === 'number' ? fault.port : 0;
   const other = port > 0 && port < 65_535 ? port + 1 : 0;
   // npm takes options for itself unless they stand behind two dashes.
   const dashes = process.env['npm_lifecycle_event'] === 'start' ? '-- ' : '';
   return `${fault.message}; name another with --port or PORT, such as ${dashes}--port ${other}`;
 }
+
+/** Whether a connection could not be opened. */
+const isUnreached = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  'syscall' in cause &&
+  (cause.syscall === 'connect' || cause.syscall === 'getaddrinfo');
 
 /** Options of every command. */
 export interface SharedOptions {
@@ -53,6 +66,17 @@ export const grouped = (count: number): string => String(count).replace(/\B(?=(\
 /** `1 model`, `2 models`. */
 export const countPhrase = (count: number, noun: string): string =>
   `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+/** An option's sum in yuan. */
+export function yuanOption(option: string, text: string): Nano {
+  const sum = parseYuan(text);
+  if (sum !== undefined) return sum;
+  throw new Failure(
+    /^\d{10,}(?:\.\d{1,9})?$/.test(text)
+      ? `${option} is a sum below 1,000,000,000 yuan, not '${text}'`
+      : `${option} is a sum in yuan such as 10.00, not '${text}'`,
+  );
+}
 
 const spanMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

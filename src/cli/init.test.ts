@@ -123,11 +123,8 @@ test('what is wrong is told before anything is written', async () => {
     expect(existsSync(file)).toBe(false);
     expect(existsSync(join(folder, 'tollgate.db'))).toBe(false);
   };
-  await refused({ multiplier: 'x' }, 'these answers do not make a valid configuration');
-  await refused(
-    { multiplier: '1\nchannels: []' },
-    'these answers do not make a valid configuration',
-  );
+  for (const multiplier of ['x', '1\nchannels: []', '-1', '0.0000001'])
+    await refused({ multiplier }, 'the multiplier (--multiplier) must');
   await refused({ vendors: 'deepseek,groq' }, 'GROQ_API_KEY is not set');
   await refused({ vendors: 'nobody' }, "there is no vendor 'nobody'");
   await refused({ name: 'a\nb' }, '--name is one line');

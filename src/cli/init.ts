@@ -7,6 +7,7 @@ import { serves } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
 import { readConfiguration } from '../catalog/config.ts';
 import { type Configuration, utcDate } from '../catalog/configuration.ts';
+import { exactDecimal } from '../catalog/decimal.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import type { ChannelFacts } from '../catalog/snapshot.ts';
 import { vendors } from '../providers/index.ts';
@@ -97,6 +98,8 @@ function operatorLine({ user: { id, name }, created }: Operator): string {
   return created ? `created ${operator}` : `${operator} exists already: no other was created`;
 }
 
+const multiplierPlaces = 6;
+
 /** The questions, for whatever no option says. */
 async function answersFrom(
   options: InitOptions,
@@ -118,6 +121,9 @@ async function answersFrom(
     (found.length === 0 ? '' : await ask('Vendors whose keys are in the environment', all));
   const multiplier =
     options.multiplier ?? (await ask('Multiplier for list prices (1.2 adds 20 %)', '1.0'));
+  const factor = exactDecimal(multiplier, multiplierPlaces);
+  if (typeof factor !== 'bigint')
+    throw new Failure(`the multiplier (--multiplier) ${factor.message}`);
   const name = options.name ?? (await ask('Name of the first operator (- for none)', 'operator'));
   return {
     data,

@@ -41,7 +41,15 @@ export function findInstallation(data: string | undefined, env: Env): Installati
 export function makeInstallation(data: string | undefined, env: Env): Installation {
   const found = findInstallation(data, env);
   // Users' names, their usage and stored answers must not be readable by others on this machine.
-  mkdirSync(found.dataFolder, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(found.dataFolder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EEXIST' && code !== 'ENOTDIR') throw error;
+    throw new Failure(
+      `${found.dataFolder} is no folder; name one for the data with --data or TOLLGATE_DATA`,
+    );
+  }
   return found;
 }
 

@@ -13,14 +13,14 @@ import { type KeyTerms, namedMax } from '../accounts/principal.ts';
 import { plainName } from '../accounts/text-fields.ts';
 import { changeKey, type KeyPatch } from '../accounts/user-keys.ts';
 import { systemClock } from '../base/clock.ts';
-import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
+import { formatYuan, type Nano } from '../base/money.ts';
 import { groupNames, modelNames } from '../catalog/catalog-store.ts';
 import { keyFacts } from '../console/user/key-view.ts';
 import { changeKeyLimits, paidSoFar } from '../gateway/key-limits.ts';
 import { isNetwork } from '../http/client-address.ts';
 import { bump } from '../storage/changes.ts';
 import type { Transaction, Database } from '../storage/database.ts';
-import { everyPage, Failure, print, type SharedOptions, timeIn } from './command-io.ts';
+import { everyPage, Failure, print, type SharedOptions, timeIn, yuanOption } from './command-io.ts';
 import { type Env, utcOffset, withDatabase } from './installation.ts';
 import { table } from './terminal.ts';
 import { noUser, userNamed } from './user.ts';
@@ -38,20 +38,12 @@ interface NewKeyOptions extends LimitOptions, TermOptions {
   readonly expires?: string;
 }
 
-/** Reads an option's sum in yuan. */
-function yuanOf(option: string, text: string | undefined): Nano | undefined {
-  const sum = text === undefined ? undefined : parseYuan(text);
-  if (text !== undefined && sum === undefined)
-    throw new Failure(`${option} is a sum in yuan such as 5.00, not '${text}'`);
-  return sum;
-}
-
 type NewLimits = Pick<KeyPatch, 'limit' | 'dailyLimit' | 'monthlyLimit'>;
 
 /** `none` takes a limit away. */
 function limitsOf(options: LimitOptions): NewLimits {
   const limitOf = (option: string, text: string | undefined) =>
-    text === 'none' ? null : yuanOf(option, text);
+    text === undefined ? undefined : text === 'none' ? null : yuanOption(option, text);
   return {
     limit: limitOf('--limit', options.limit),
     dailyLimit: limitOf('--daily-limit', options.dailyLimit),
@@ -343,7 +335,8 @@ async function termsFrom(options: TermOptions, database: Database): Promise<KeyT
     throw new Failure(`--addresses are addresses and networks such as 10.0.0.0/8, not '${wrong}'`);
   const known = models === undefined ? [] : await modelNames(database);
   const unknown = models?.find((model) => !known.includes(model));
-  if (unknown !== undefined) throw new Failure(`there is no model '${unknown}'`);
+  if (unknown !== undefined)
+    throw new Failure(`there is no model '${unknown}'; 'model list' shows all`);
   return {
     models,
     addresses,

@@ -94,6 +94,12 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await expect(value(user.debitUserCommand, { ...wish, amount: '6.01' })).rejects.toThrow(
       'less than 6.01 yuan available: balance 6.00, of which tasks hold 0.00',
     );
+    for (const [amount, words] of [
+      ['0', '--amount is more than 0'],
+      ['99999999999', '--amount is a sum below 1,000,000,000 yuan'],
+      ['ten', "--amount is a sum in yuan such as 10.00, not 'ten'"],
+    ] as const)
+      await expect(value(user.debitUserCommand, { ...wish, amount })).rejects.toThrow(words);
     await expect(value(user.debitUserCommand, { ...wish, user: 'usr_nobody' })).rejects.toThrow(
       'there is no user usr_nobody',
     );

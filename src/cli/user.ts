@@ -12,12 +12,12 @@ import {
 } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
-import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
+import { formatYuan, type Nano } from '../base/money.ts';
 import { balance, balances, credit as creditAccount, debit } from '../ledger/ledger.ts';
 import { fundsOf } from '../ledger/transfers.ts';
 import { enrol, suspendUser } from '../signin/enrol.ts';
 import type { Database, Transaction } from '../storage/database.ts';
-import { everyPage, Failure, print, type SharedOptions } from './command-io.ts';
+import { everyPage, Failure, print, type SharedOptions, yuanOption } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { paint, paintMoney, paintState, table } from './terminal.ts';
 
@@ -77,9 +77,8 @@ interface TransferOptions extends SharedOptions {
 }
 
 function transferOf(options: TransferOptions): { readonly amount: Nano; readonly reason: string } {
-  const amount = parseYuan(options.amount);
-  if (amount === undefined || amount === 0n)
-    throw new Failure(`--amount is a sum in yuan such as 10.00, not '${options.amount}'`);
+  const amount = yuanOption('--amount', options.amount);
+  if (amount === 0n) throw new Failure(`--amount is more than 0, not '${options.amount}'`);
   const reason = reasonOf(options.reason);
   if (options.id !== undefined && !/^\S{1,100}$/.test(options.id))
     throw new Failure('--id is 1 to 100 characters without spaces');

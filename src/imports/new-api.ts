@@ -6,21 +6,11 @@ import types from './data/channel-types.json' with { type: 'json' };
 
 /** Reads a whole new-api or one-api database. Throws an `ImportSourceError` when it is none. */
 export async function readNewApi(source: ImportSource): Promise<ForeignInstallation> {
-  const [users, tokens, channels, options] = await Promise.all([
-    source.rows('users', 'id'),
-    source.rows('tokens', 'id'),
-    source.rows('channels', 'id'),
-    source.rows('options', 'key'),
-  ]);
-  if (
-    users === undefined ||
-    tokens === undefined ||
-    channels === undefined ||
-    options === undefined
-  )
-    throw new ImportSourceError(
-      'this is no database of new-api or one-api: it lacks the tables users, tokens, channels or options',
-    );
+  // Tollgate's own database has users and channels, with other columns, and neither of these two.
+  const tokens = await rowsOf(source, 'tokens', 'id');
+  const options = await rowsOf(source, 'options', 'key');
+  const users = await rowsOf(source, 'users', 'id');
+  const channels = await rowsOf(source, 'channels', 'id');
   // one-api has none of these columns. An empty table shows no columns.
   const markers: readonly (readonly [readonly Row[], string])[] = [
     [users, 'aff_quota'],
@@ -37,6 +27,14 @@ export async function readNewApi(source: ImportSource): Promise<ForeignInstallat
     options: new Map(options.map((row) => [text(row, 'key'), text(row, 'value')])),
     beside: await leftOutTables(source),
   };
+}
+
+async function rowsOf(source: ImportSource, table: string, by: string): Promise<readonly Row[]> {
+  const rows = await source.rows(table, by);
+  if (rows !== undefined) return rows;
+  throw new ImportSourceError(
+    `this is no database of new-api or one-api: it has no table ${table}`,
+  );
 }
 
 /**

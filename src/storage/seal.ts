@@ -68,7 +68,7 @@ export function openSealer(masterKey: Buffer): Sealer {
         ]).toString('utf8');
       } catch (error) {
         throw new MasterKeyError(
-          `a secret sealed for '${purpose}' cannot be opened: the master key is not the one that it was sealed with`,
+          `a secret sealed for '${purpose}' cannot be opened: the master key (TOLLGATE_MASTER_KEY, or master.key in the data folder) is not the one that it was sealed with`,
           {
             cause: error,
           },
