@@ -255,7 +255,7 @@ credential_list:
   expect(told.left_out).toEqual([
     {
       what: 'model gpt-4.1-mini',
-      why: 'azure has no address that is the same for everyone: write its api_base',
+      why: 'azure has no address that is the same for everyone: write its api_base, or its aws_region_name',
     },
   ]);
   expect(told.notes).toEqual([

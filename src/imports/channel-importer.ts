@@ -75,23 +75,17 @@ function portionsOf(
   channel: ForeignChannel,
   kind: ForeignInstallation['kind'],
 ): readonly Portion[] {
-  const portions: Portion[] = [];
-  for (const { secret, enabled } of channel.secrets) {
-    const place = channelTarget(channel, secret, kind);
-    if (place === undefined) continue;
-    const same = portions.find(
-      (portion) => portion.enabled === enabled && portion.baseUrl === place.baseUrl,
-    );
-    if (same === undefined)
-      portions.push({
-        vendor: place.vendor,
-        baseUrl: place.baseUrl,
-        secrets: [place.secret],
-        enabled,
-      });
-    else same.secrets.push(place.secret);
+  const portions = new Map<string, Portion>();
+  for (const { secret: written, enabled } of channel.secrets) {
+    const target = channelTarget(channel, written, kind);
+    if (target === undefined) continue;
+    const { secret, ...place } = target;
+    const shared = `${enabled} ${place.baseUrl}`;
+    const portion = portions.get(shared) ?? { ...place, enabled, secrets: [] };
+    portion.secrets.push(secret);
+    portions.set(shared, portion);
   }
-  return portions;
+  return [...portions.values()];
 }
 
 interface Place {

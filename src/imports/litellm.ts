@@ -143,7 +143,7 @@ function reasonToLeave(
   if (bought.upstream.includes('*'))
     return `a channel of ${bought.vendor} without 'models' sells all that the bundled list has; ids have no prefix there`;
   if ((bought.baseUrl ?? bought.home) === undefined)
-    return `${bought.vendor} has no address that is the same for everyone: write its api_base`;
+    return `${bought.vendor} has no address that is the same for everyone: write its api_base, or its aws_region_name`;
   return undefined;
 }
 
