@@ -43,6 +43,14 @@ async function startOn(fresh: Fresh): Promise<Started> {
   };
 }
 
+const withVoice = (url: string): string =>
+  oneModel(url)
+    .replace(
+      'channels:',
+      '  - { id: voice, owned_by: openai, kind: speech, price: { character: 0.0001 } }\nchannels:',
+    )
+    .replace('upstream: up }', 'upstream: up }, { id: voice, upstream: tts-1 }');
+
 const ask = (running: Running, key: string, body: object = hello, signal?: AbortSignal) =>
   running.post(path, body, { headers: { 'idempotency-key': key }, ...(signal && { signal }) });
 
@@ -89,6 +97,42 @@ forEachDatabase((name, _openFresh, fresh) => {
       await expectOneCharge(running);
     },
   );
+
+  test('sound and a list of Google’s are answered byte for byte as before', async () => {
+    const vendor = await startVendor();
+    const { url: databaseUrl } = await fresh(migrations);
+    const running = await startRunning({ databaseUrl, configuration: withVoice(vendor.url) });
+    const sound = Buffer.from(Array.from({ length: 512 }, (_, i) => i % 256));
+    vendor.answer(({ url }, response) =>
+      url.endsWith('/audio/speech')
+        ? response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(sound)
+        : sse(response).end(streamOf(['Hel', 'lo'])),
+    );
+    const submissions = [
+      ['/v1/audio/speech', { model: 'voice', input: 'Hello', voice: 'alloy' }, 'audio/mpeg'],
+      [
+        '/v1beta/models/m1:streamGenerateContent',
+        { contents: [{ parts: [{ text: 'Hello' }] }] },
+        'application/json; charset=UTF-8',
+      ],
+    ] as const;
+    for (const [at, body, type] of submissions) {
+      const submit = () => running.post(at, body, { headers: { 'idempotency-key': at } });
+      const [first, again] = [await submit(), await submit()];
+      const said = Buffer.from(await first.arrayBuffer());
+      expect(Buffer.from(await again.arrayBuffer()).equals(said)).toBe(true);
+      expect([first, again].map(({ headers }) => headers.get('content-type'))).toEqual([
+        type,
+        type,
+      ]);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      if (at === '/v1/audio/speech') expect(said.equals(sound)).toBe(true);
+      else expect(JSON.parse(said.toString())).toHaveLength(3);
+    }
+    expect(vendor.received).toHaveLength(2);
+    expect(await running.usage()).toHaveLength(2);
+    await running.expectBooks();
+  });
 
   /** From now on nothing can be written there. */
   const closed = (running: Running) =>

@@ -10,7 +10,7 @@ import { parseCompletion } from '../src/api/completions.ts';
 import { parseEmbeddings } from '../src/api/vectors.ts';
 import { parseMessages } from '../src/api/messages.ts';
 import { examples, routeName, type openApi } from '../src/api/openapi/document.ts';
-import type { Operation } from '../src/api/schema.ts';
+import { isCharged, type Operation } from '../src/api/schema.ts';
 import { operations } from '../src/api/openapi/operations.ts';
 import { parseResponse } from '../src/api/responses.ts';
 import { refusals } from '../src/base/refusal.ts';
@@ -305,15 +305,26 @@ test('C11: every query refuses what its schema does, and nothing else', async ()
 });
 
 test.each(posted.map(([, path, operation]) => [path, operation] as const))(
-  '%s takes an Idempotency-Key if it says so',
+  '%s takes an Idempotency-Key if it may be charged, and is then answered and charged once',
   async (path, operation) => {
-    const answer = await ask(lonely, 'POST', path, packed(operation, exampleOf(operation)), {
-      'idempotency-key': 'x'.repeat(300),
-    });
-    const text = await answer.text();
-    expect(answer.status === 400 && text.includes('Idempotency-Key'), text).toBe(
-      operation.once === true,
+    const submit = (key: string, to = simulated) =>
+      ask(to, 'POST', path, packed(operation, exampleOf(operation)), { 'idempotency-key': key });
+    const long = await submit('x'.repeat(300), lonely);
+    const text = await long.text();
+    expect(long.status === 400 && text.includes('Idempotency-Key'), text).toBe(
+      isCharged(operation),
     );
+    if (!isCharged(operation)) return;
+    const charges = () => simulated.gateway.database.query('SELECT id FROM usage');
+    const first = await submit(operation.id);
+    const said = Buffer.from(await first.arrayBuffer());
+    const before = await charges();
+    const again = await submit(operation.id);
+    expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null]);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(Buffer.from(await again.arrayBuffer()).equals(said)).toBe(true);
+    expect(await charges()).toEqual(before);
   },
 );
 

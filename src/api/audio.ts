@@ -9,9 +9,10 @@ import {
   defaultsWithoutText,
   type KnownSize,
 } from '../gateway/api-request.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
-import { readForm, type Form, type FormLimits } from '../http/multipart.ts';
+import { digestOfForm, readForm, type Form, type FormLimits } from '../http/multipart.ts';
 import { readAudio } from '../media/audio/duration.ts';
 import {
   type SpeechRequest,
@@ -21,8 +22,9 @@ import {
   transcriptFormats,
 } from '../providers/media-request.ts';
 import { completionFormat } from './chat.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, RequestContext } from './endpoint.ts';
 import { chatEnvelope } from './errors.ts';
+import { idempotent, idempotentAfterRead } from './idempotency.ts';
 import * as schema from './schema.ts';
 import {
   checkOf,
@@ -267,11 +269,14 @@ function readList<Value>(
 }
 
 /** The audio endpoints: transcriptions, translations and speech. */
-export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
+export function audioEndpoints(
+  parts: GatewayParts,
+  submissions: IdempotentRequests,
+): readonly Endpoint[] {
   return [
-    transcriptionEndpoint(parts, 'transcriptions'),
-    transcriptionEndpoint(parts, 'translations'),
-    {
+    transcriptionEndpoint(parts, submissions, 'transcriptions'),
+    transcriptionEndpoint(parts, submissions, 'translations'),
+    idempotent(submissions, {
       method: 'POST',
       path: '/audio/speech',
       handle({ id, principal, request, response }) {
@@ -279,28 +284,32 @@ export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
         const parsed = parseSpeech(id, principal, body, bytes, skeleton);
         return run(parts, parsed, response, speechFormat(parsed.speech));
       },
-    },
+    }),
   ];
 }
 
 function transcriptionEndpoint(
   parts: GatewayParts,
-  task: 'transcriptions' | 'translations',
+  submissions: IdempotentRequests,
+  task: Task,
 ): Endpoint {
   return {
     method: 'POST',
     path: `/audio/${task}`,
     body: 'stream',
-    async handle({ id, principal, request, response }) {
-      const form = await readForm(request.body, request.headers, transcriptionLimits, parts.spools);
+    async handle(context) {
+      const { body, headers } = context.request;
+      const form = await readForm(body, headers, transcriptionLimits, parts.spools);
       if (form === 'left') return;
-      try {
-        await run(
+      const transcribe = async ({ id, principal, response }: RequestContext): Promise<void> =>
+        run(
           parts,
           await parseTranscription(id, principal, form, task),
           response,
           transcriptionFormat,
         );
+      try {
+        await idempotentAfterRead(submissions, context, () => digestOfForm(form), transcribe);
       } finally {
         form.discard();
       }

@@ -67,15 +67,14 @@ export function endpointsOf(
     usdRatePpm = defaultUsdRatePpm,
   }: EndpointParts,
 ): readonly Endpoint[] {
+  /** A request that may be charged happens once for its Idempotency-Key. */
+  const once = (endpoint: Endpoint): Endpoint => idempotent(idempotentRequests, endpoint);
   const usualVideo = ({ principal }: Pick<RequestContext, 'principal'>): string | undefined =>
     defaultModels.video.find((id) => offerTo(parts.catalog(), principal, id) !== undefined);
   return [
-    idempotent(idempotentRequests, jsonEndpoint(parts, '/chat/completions', parseChat, chatFormat)),
-    idempotent(
-      idempotentRequests,
-      jsonEndpoint(parts, '/completions', parseCompletion, completionsFormat),
-    ),
-    idempotent(idempotentRequests, {
+    once(jsonEndpoint(parts, '/chat/completions', parseChat, chatFormat)),
+    once(jsonEndpoint(parts, '/completions', parseCompletion, completionsFormat)),
+    once({
       method: 'POST',
       path: '/messages',
       convention: messagesConvention,
@@ -103,18 +102,19 @@ export function endpointsOf(
         );
       },
     },
-    idempotent(
-      idempotentRequests,
-      jsonEndpoint(parts, '/embeddings', parseEmbeddings, embeddingsFormat),
-    ),
-    jsonEndpoint(parts, '/moderations', parseModeration, moderationsFormat),
-    jsonEndpoint(parts, '/rerank', parseRerank, rerankFormat),
+    once(jsonEndpoint(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
+    once(jsonEndpoint(parts, '/moderations', parseModeration, moderationsFormat)),
+    once(jsonEndpoint(parts, '/rerank', parseRerank, rerankFormat)),
     ...imagesEndpoints(parts, idempotentRequests, imageSpools(), defaultModels.image),
-    ...audioEndpoints(parts),
+    ...audioEndpoints(parts, idempotentRequests),
     ...responsesEndpoints(parts, responseStore, idempotentRequests),
     ...videoEndpoints(tasks, parts.files, idempotentRequests),
     ...videosEndpoints(tasks, parts.files, fileHandler, idempotentRequests, usualVideo),
-    ...generateEndpoints(parts, new InlinedFiles(uploads, parts.limits.bodyBytesInFlightMax)),
+    ...generateEndpoints(
+      parts,
+      new InlinedFiles(uploads, parts.limits.bodyBytesInFlightMax),
+      idempotentRequests,
+    ),
     ...generateFileEndpoints(parts, uploads),
     ...modelEndpoints(parts),
     ...balanceEndpoints(parts, database, usdRatePpm),

@@ -1,4 +1,5 @@
 import { countInput } from '../gateway/count-tokens.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import { ArrayResponse } from '../http/array-response.ts';
@@ -7,6 +8,7 @@ import type { Endpoint, RequestContext } from './endpoint.ts';
 import { generateConvention } from './entry.ts';
 import type { InlinedFiles } from './inlined-files.ts';
 import { generateFormat, parseGenerate, parseTokenCountOf, renderTotalTokens } from './generate.ts';
+import { idempotent } from './idempotency.ts';
 import { modelIdOf, modelPrefixes } from './generate-models.ts';
 import { takeJson, type ParsedJson } from './request-body.ts';
 
@@ -32,14 +34,20 @@ const wantsEvents = ({ request }: RequestContext): boolean =>
   new URLSearchParams(request.url.split('?', 2)[1] ?? '').get('alt') === 'sse';
 
 /** The methods of models under `/v1beta/models`. */
-export function generateEndpoints(parts: GatewayParts, files: InlinedFiles): readonly Endpoint[] {
+export function generateEndpoints(
+  parts: GatewayParts,
+  files: InlinedFiles,
+  submissions: IdempotentRequests,
+): readonly Endpoint[] {
+  const charged = (name: string, handle: Endpoint['handle']): Endpoint =>
+    idempotent(submissions, methodOf(name, handle));
   return [
-    methodOf('generateContent', (context) =>
+    charged('generateContent', (context) =>
       files.handle(context, bodyOf(context), (sent) =>
         run(parts, parseGenerate(askedBy(context), sent, false), context.response, generateFormat),
       ),
     ),
-    methodOf('streamGenerateContent', (context) =>
+    charged('streamGenerateContent', (context) =>
       files.handle(context, bodyOf(context), (sent) =>
         run(
           parts,
@@ -59,7 +67,7 @@ export function generateEndpoints(parts: GatewayParts, files: InlinedFiles): rea
         ),
       ),
     ),
-    methodOf('embedContent', (context) =>
+    charged('embedContent', (context) =>
       run(
         parts,
         parseEmbedContent(askedBy(context), bodyOf(context)),
@@ -67,7 +75,7 @@ export function generateEndpoints(parts: GatewayParts, files: InlinedFiles): rea
         embedFormat,
       ),
     ),
-    methodOf('batchEmbedContents', (context) =>
+    charged('batchEmbedContents', (context) =>
       run(
         parts,
         parseBatchEmbedContents(askedBy(context), bodyOf(context)),

@@ -6,7 +6,7 @@ import type {
   OpenIdempotentRequest,
   IdempotentRequests,
 } from '../gateway/idempotency.ts';
-import { RecordingResponse, type ClientResponse } from '../http/client-response.ts';
+import { eventStream, RecordingResponse, type ClientResponse } from '../http/client-response.ts';
 import type { StoredAnswer, IdempotentRequest } from '../memory/idempotency.ts';
 import type { Endpoint, HttpRequest, RequestContext } from './endpoint.ts';
 import { idempotencyHeader } from './entry.ts';
@@ -31,16 +31,17 @@ export const idempotent = (submissions: IdempotentRequests, endpoint: Endpoint):
 });
 
 /**
- * As `idempotent`, for an endpoint that has read the body itself; `content` stands for all of it.
+ * As `idempotent`, for an endpoint that has read the body itself. `content` stands for all of it,
+ * and is asked for where there is a key.
  */
-export function idempotentAfterRead(
+export async function idempotentAfterRead(
   submissions: IdempotentRequests,
   context: RequestContext,
-  content: string,
+  content: () => string | Buffer | Promise<string>,
   handle: Endpoint['handle'],
-): void | Promise<void> {
+): Promise<void> {
   if (context.request.headers[idempotencyHeader] === undefined) return handle(context);
-  return submitOnce(submissions, context, handle, digestOf(context, content));
+  return submitOnce(submissions, context, handle, digestOf(context, await content()));
 }
 
 async function submitOnce(
@@ -172,9 +173,9 @@ class Answering {
 
 function replay(response: ClientResponse, { contentType, body }: StoredAnswer): void {
   response.header('idempotent-replayed', 'true');
-  if (contentType === 'application/json') return response.whole(200, contentType, body);
+  if (contentType !== eventStream) return response.whole(200, contentType, body);
   response.startStream();
-  response.end(Buffer.from(body).toString('latin1'));
+  response.end(body.toString('latin1'));
 }
 
 function keyOf({ request }: RequestContext): string {

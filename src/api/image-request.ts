@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { bytesPerTokenInput } from '../base/bytes-per-token.ts';
 import { isObject } from '../base/json.ts';
@@ -15,7 +14,14 @@ import {
 import type { Model } from '../catalog/snapshot.ts';
 import type { KnownSize } from '../gateway/api-request.ts';
 import { previewTokens } from '../gateway/answer-usage.ts';
-import { type FormFile, type Form, type FormLimits, isForm, readForm } from '../http/multipart.ts';
+import {
+  digestOfForm,
+  type FormFile,
+  type Form,
+  type FormLimits,
+  isForm,
+  readForm,
+} from '../http/multipart.ts';
 import { type HeldBody, readBody } from '../http/request-body.ts';
 import { type SpoolPool, SpoolPool as OpenSpools, spoolLimits } from '../http/spool.ts';
 import { type DownloadedMedium, type Downloads, isDownloadFailure } from '../media/downloads.ts';
@@ -400,8 +406,8 @@ export interface ImagesBody extends ParsedJson {
   /** Empty when it was a form. */
   readonly bytes: Buffer;
   readonly files: readonly FormFile[];
-  /** The digest of all that the client sent, independent of a form's boundary. */
-  readonly digest: string;
+  /** Stands for all that the client sent. */
+  readonly content: () => Buffer | Promise<string>;
   readonly discard: () => void;
 }
 
@@ -427,25 +433,19 @@ export async function readImagesBody(
   return {
     ...parseJson(sent, type),
     files: [],
-    digest: createHash('sha256').update(sent).digest('hex'),
+    content: () => sent,
     discard: () => {},
   };
 }
 
-async function fromForm(form: Form): Promise<ImagesBody> {
-  const hash = createHash('sha256');
-  for (const [name, value] of form.fields) hash.update(`${JSON.stringify([name, value])}\n`);
-  for (const { field, content } of form.files) {
-    hash.update(`${JSON.stringify([field, content.size])}\n`);
-    for await (const piece of content.read()) hash.update(piece);
-  }
+function fromForm(form: Form): ImagesBody {
   const body = Object.fromEntries(form.fields.map(([name, value]) => [name, valueOf(name, value)]));
   return {
     body,
     bytes: Buffer.alloc(0),
     skeleton: undefined,
     files: form.files,
-    digest: hash.digest('hex'),
+    content: () => digestOfForm(form),
     discard: () => form.discard(),
   };
 }

@@ -94,7 +94,7 @@ function editOrVary(
       const sent = await readImagesBody(request.body, request.headers, spools, held);
       if (sent === 'left') return;
       try {
-        await idempotentAfterRead(submissions, context, sent.digest, (inner) =>
+        await idempotentAfterRead(submissions, context, sent.content, (inner) =>
           edit(parts, defaultModels, inner, capability, sent),
         );
       } finally {

@@ -31,11 +31,11 @@ export function responsesEndpoints(
       path: '/responses/input_tokens',
       handle: (context) => inputTokens(parts, store, context),
     },
-    {
+    idempotent(submissions, {
       method: 'POST',
       path: '/responses/compact',
       handle: (context) => compact(parts, store, context),
-    },
+    }),
     ...storedEndpoints(parts, store),
   ];
 }

@@ -193,8 +193,6 @@ export interface Operation {
   readonly body?: Readonly<Partial<Record<'application/json' | 'multipart/form-data', Schema>>>;
   /** The 200 response by content type. */
   readonly answer: Readonly<Record<string, Schema>>;
-  /** The endpoint takes an `Idempotency-Key`. */
-  readonly once?: true;
   /** Absent: its errors have the format of chat. */
   readonly convention?: 'messages' | 'generate';
   /** What it calls a model for: to count tokens, a chat, or anything else. */
@@ -202,6 +200,9 @@ export interface Operation {
   /** Refusals that do not follow from the members above. */
   readonly also?: readonly EndpointRefusal[];
 }
+
+/** Whether the endpoint may charge: it then takes an `Idempotency-Key`. */
+export const isCharged = ({ calls }: Operation): boolean => calls === 'chat' || calls === 'model';
 
 /** What an endpoint can answer. The others are about requests that reach none. */
 export type EndpointRefusal = Exclude<

@@ -156,11 +156,16 @@ async function create(
   if (form === 'left') return;
   const body = form ?? takeJson(request).body;
   // A retried form has another boundary but the same content.
-  await idempotentAfterRead(submissions, context, JSON.stringify(body), async (mine) => {
-    const submission = parse(mine, body, defaultModel);
-    const task = await tasks.submit(submission, (pass) => limitHeaders(pass, mine.response));
-    sendJson(mine, resource(task, submission.options.prompt));
-  });
+  await idempotentAfterRead(
+    submissions,
+    context,
+    () => JSON.stringify(body),
+    async (mine) => {
+      const submission = parse(mine, body, defaultModel);
+      const task = await tasks.submit(submission, (pass) => limitHeaders(pass, mine.response));
+      sendJson(mine, resource(task, submission.options.prompt));
+    },
+  );
 }
 
 /** A form's fields as the members of a JSON body; a file becomes a data URL. */

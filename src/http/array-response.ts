@@ -1,3 +1,4 @@
+import type { Bytes } from '../base/json.ts';
 import { ClientResponse } from './client-response.ts';
 
 const eventEnd = '\n\n';
@@ -8,31 +9,45 @@ const eventHead = 'data: ';
  * read no events.
  */
 export class ArrayResponse extends ClientResponse {
+  readonly #outer: ClientResponse;
   #begun = false;
 
-  /** Takes the place of `outer`. */
+  /** Takes the place of `outer`, which gets what is written: it may record it. */
   constructor(outer: ClientResponse) {
     super(...outer.parts);
+    this.#outer = outer;
+  }
+
+  override get beforeAttempts(): (() => Promise<void>) | undefined {
+    return this.#outer.beforeAttempts;
+  }
+
+  override onLeave(leave: (() => void) | undefined): void {
+    this.#outer.onLeave(leave);
+  }
+
+  override whole(status: number, contentType: string, body: Bytes | string): void {
+    this.#outer.whole(status, contentType, body);
   }
 
   override startStream(): void {
-    super.startStream('application/json; charset=UTF-8');
+    this.#outer.startStream('application/json; charset=UTF-8');
   }
 
   override write(bytes: string): boolean {
-    return super.write(this.#elements(bytes));
+    return this.#outer.write(this.#elements(bytes));
   }
 
   override end(bytes: string): void {
-    super.end(this.#last(bytes));
+    this.#outer.end(this.#last(bytes));
   }
 
   override endBroken(bytes: string): void {
-    super.end(this.#last(bytes));
+    this.#outer.endBroken(this.#last(bytes));
   }
 
   override breakAfter(bytes: string): void {
-    super.breakAfter(this.#last(bytes));
+    this.#outer.breakAfter(this.#last(bytes));
   }
 
   #last(bytes: string): string {

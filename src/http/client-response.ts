@@ -1,9 +1,11 @@
-import { type Bytes, Latin1, latin1BytesMax } from '../base/json.ts';
+import { bufferOf, type Bytes, Latin1, latin1BytesMax } from '../base/json.ts';
 import type { Readable } from 'node:stream';
 import type { ResponseWriter } from './transport.ts';
 
 /** A client that reads nothing of the rest of a response for this long does not get it. */
 const lastBytesMs = 120_000;
+
+export const eventStream = 'text/event-stream; charset=utf-8';
 
 /** What the response objects of one exchange share. */
 interface ResponseState {
@@ -150,7 +152,7 @@ export class ClientResponse {
     return this.#wire.send(body, this.#lastBytesMs);
   }
 
-  startStream(type = 'text/event-stream; charset=utf-8'): void {
+  startStream(type = eventStream): void {
     if (this.closed || this.started) return;
     this.markStarted();
     // Proxies in between must neither buffer nor transform a stream.
@@ -212,7 +214,7 @@ export class ClientResponse {
 /** A response as the client got it. */
 interface RecordedResponse {
   readonly contentType: string;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 /** A streamed response is recorded up to this size; a larger one is only passed on. */
@@ -228,6 +230,7 @@ export class RecordingResponse extends ClientResponse {
   handedOver = false;
   readonly #beforeAttempts: () => Promise<void>;
   readonly #keep: (answer: RecordedResponse) => Promise<void>;
+  #type = eventStream;
   #pieces: string[] = [];
   #bytes = 0;
   #finished: Promise<void> = Promise.resolve();
@@ -260,9 +263,15 @@ export class RecordingResponse extends ClientResponse {
   override whole(status: number, contentType: string, body: Bytes | string): void {
     if (status !== 200) return super.whole(status, contentType, body);
     this.markStarted();
-    this.#handOver({ contentType, body: body.toString() }, () =>
-      this.sendWhole(status, contentType, body),
+    this.#handOver(
+      { contentType, body: typeof body === 'string' ? Buffer.from(body) : bufferOf(body) },
+      () => this.sendWhole(status, contentType, body),
     );
+  }
+
+  override startStream(type = eventStream): void {
+    this.#type = type;
+    super.startStream(type);
   }
 
   override write(bytes: string): boolean {
@@ -273,10 +282,8 @@ export class RecordingResponse extends ClientResponse {
   override end(bytes: string): void {
     this.#take(bytes);
     if (this.#bytes > recordedBytesMax) return super.end(bytes);
-    const body = Buffer.from(this.#pieces.join(''), 'latin1').toString();
-    this.#handOver({ contentType: 'text/event-stream; charset=utf-8', body }, () =>
-      super.end(bytes),
-    );
+    const body = Buffer.from(this.#pieces.join(''), 'latin1');
+    this.#handOver({ contentType: this.#type, body }, () => super.end(bytes));
   }
 
   override endBroken(bytes: string): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
@@ -29,6 +30,17 @@ export interface Form {
   readonly files: readonly FormFile[];
   /** Has to be called when the files are no longer needed. */
   discard(): void;
+}
+
+/** The digest of a form's fields and files, whatever its boundary. */
+export async function digestOfForm({ fields, files }: Form): Promise<string> {
+  const hash = createHash('sha256');
+  for (const [name, value] of fields) hash.update(`${JSON.stringify([name, value])}\n`);
+  for (const { field, content } of files) {
+    hash.update(`${JSON.stringify([field, content.size])}\n`);
+    for await (const piece of content.read()) hash.update(piece);
+  }
+  return hash.digest('hex');
 }
 
 type Parser = InstanceType<typeof Busboy>;

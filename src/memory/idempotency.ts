@@ -16,8 +16,15 @@ export interface IdempotentRequest {
 /** An answer as the client got it, with status 200. */
 export interface StoredAnswer {
   readonly contentType: string;
-  readonly body: string;
+  readonly body: Buffer;
 }
+
+/**
+ * The column of bodies holds text: JSON and events as they are, and all else in base64. Sound is no
+ * text, and a plain text may have zero bytes, which PostgreSQL does not hold.
+ */
+const encodingOf = (contentType: string): 'utf8' | 'base64' =>
+  /^(?:application\/json|text\/event-stream)/.test(contentType) ? 'utf8' : 'base64';
 
 /**
  * `mine`: the caller answers; `orphan` is an earlier request with this key that began and then went
@@ -89,9 +96,10 @@ export function openIdempotencyStore(database: Database, clock: Clock): Idempote
       );
     },
     async keep({ account, key, id }, { contentType, body }) {
+      const text = body.toString(encodingOf(contentType));
       const sql = `UPDATE answer SET lease_until=NULL, content_type=$4, body=$5
         WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL RETURNING holder`;
-      return (await database.query(sql, [account, key, id, contentType, body])).length > 0;
+      return (await database.query(sql, [account, key, id, contentType, text])).length > 0;
     },
     async forget({ account, key, id }) {
       const sql = `DELETE FROM answer
@@ -125,11 +133,11 @@ function* claim(submission: IdempotentRequest, now: number): Transaction<Idempot
   const expired = timeOf(row, 'expires_at') <= now;
   if (!expired && row['digest'] !== digest) return { kind: 'other' };
   const holder = String(row['holder']);
-  if (!expired && row['lease_until'] === null)
-    return {
-      kind: 'answered',
-      answer: { contentType: String(row['content_type']), body: String(row['body']) },
-    };
+  if (!expired && row['lease_until'] === null) {
+    const contentType = String(row['content_type']);
+    const body = Buffer.from(String(row['body']), encodingOf(contentType));
+    return { kind: 'answered', answer: { contentType, body } };
+  }
   if (!expired && timeOf(row, 'lease_until') > now) return { kind: 'running' };
   const taken = yield {
     sql: `UPDATE answer SET digest=$3, holder=$4, lease_until=$5, expires_at=$6, content_type=NULL, body=NULL

@@ -90,7 +90,6 @@ export const chatOperations: schema.Operations = {
         '`data: ` and a ChatCompletionChunk, line by line; `data: [DONE]` at the end.',
       ),
     },
-    once: true,
   },
   'POST /completions': {
     id: 'createCompletion',
@@ -116,6 +115,5 @@ export const chatOperations: schema.Operations = {
         '`data: ` and a Completion with the next piece; `data: [DONE]` at the end.',
       ),
     },
-    once: true,
   },
 };

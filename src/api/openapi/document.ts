@@ -123,7 +123,8 @@ class ErrorResponses {
 }
 
 function operationObject(operation: schema.Operation, errors: ErrorResponses): object {
-  const { id, tag, summary, description, path = {}, query = {}, body, answer, once } = operation;
+  const { id, tag, summary, description, path = {}, query = {}, body, answer } = operation;
+  const once = schema.isCharged(operation);
   const { note, example } = examples[id] ?? {};
   const text = [description, note].filter((part) => part !== undefined).join(' ');
   return {

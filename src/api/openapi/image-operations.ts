@@ -63,7 +63,6 @@ export const imageOperations: schema.Operations = {
     },
     body: { 'application/json': schema.ref('ImageRequest') },
     answer,
-    once: true,
   },
   'POST /images/edits': {
     id: 'editImage',
@@ -97,7 +96,6 @@ export const imageOperations: schema.Operations = {
       'application/json': schema.ref('ImageEditRequest'),
     },
     answer,
-    once: true,
   },
   'POST /images/variations': {
     id: 'createImageVariation',
@@ -117,6 +115,5 @@ export const imageOperations: schema.Operations = {
       'application/json': schema.ref('ImageVariationRequest'),
     },
     answer,
-    once: true,
   },
 };

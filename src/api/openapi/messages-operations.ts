@@ -51,7 +51,6 @@ export const messagesOperations: schema.Operations = {
         '`message_start`, blocks and their deltas, `message_delta`, `message_stop`.',
       ),
     },
-    once: true,
   },
   'POST /messages/count_tokens': {
     id: 'countMessageTokens',

@@ -67,14 +67,16 @@ const ofCalls = {
 
 /** The refusals that an endpoint can answer, in the order of `values`. */
 export function refusalsOf(operation: schema.Operation): readonly schema.EndpointRefusal[] {
-  const { body, query, calls, once, also = [] } = operation;
+  const { body, query, calls, also = [] } = operation;
   const known = new Set<string>([
     ...ofEvery,
     ...(query === undefined ? [] : (['invalid_value', 'out_of_range'] as const)),
     ...(body === undefined ? [] : ofBodies),
     ...Object.keys(body ?? {}).flatMap((type) => ofForm[type] ?? []),
     ...(calls === undefined ? [] : ofCalls[calls]),
-    ...(once ? (['idempotency_key_reused', 'idempotency_in_progress'] as const) : []),
+    ...(schema.isCharged(operation)
+      ? (['idempotency_key_reused', 'idempotency_in_progress'] as const)
+      : []),
     ...also,
   ]);
   return Object.keys(values).filter(

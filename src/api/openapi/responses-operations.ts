@@ -41,7 +41,6 @@ export const responsesOperations: schema.Operations = {
         'Numbered events, from `response.created` to `response.completed`.',
       ),
     },
-    once: true,
   },
   'POST /responses/input_tokens': {
     id: 'countResponseTokens',

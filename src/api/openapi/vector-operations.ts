@@ -37,7 +37,6 @@ export const vectorOperations: schema.Operations = {
     },
     body: { 'application/json': schema.ref('EmbeddingsRequest') },
     answer: { 'application/json': schema.ref('Embeddings') },
-    once: true,
   },
   'POST /moderations': {
     id: 'createModeration',

@@ -59,7 +59,6 @@ export const videoOperations: schema.Operations = {
     },
     body: { 'application/json': schema.ref('VideoTaskRequest') },
     answer: { 'application/json': schema.ref('VideoTask') },
-    once: true,
   },
   'GET /video/generations/:id': {
     id: 'getVideoTask',
@@ -84,7 +83,6 @@ export const videoOperations: schema.Operations = {
       'multipart/form-data': schema.ref('VideoForm'),
     },
     answer: { 'application/json': schema.ref('Video') },
-    once: true,
   },
   'GET /videos': {
     id: 'listVideos',
