@@ -100,6 +100,30 @@ test('a conversation may change its model from turn to turn', async () => {
   );
 });
 
+test('a list gives each input item once, and ends, where an id occurs twice', async () => {
+  const said = (text: string, id?: string) => ({ role: 'user' as const, content: text, id });
+  const ask = async (input: unknown, previous?: string) => {
+    const { id } = await client.responses.create({
+      model: 'deepseek-chat',
+      input: input as OpenAI.Responses.ResponseInput,
+      previous_response_id: previous ?? null,
+    });
+    const ids: string[] = [];
+    for await (const item of client.responses.inputItems.list(id, { limit: 1, order: 'asc' })) {
+      ids.push(item.id ?? '');
+      if (ids.length > 8) break;
+    }
+    return { id, ids };
+  };
+  const twice = await ask([said('One', 'msg_a'), said('Two', 'msg_a'), said('Three', 'msg_b')]);
+  expect(twice.ids).toEqual(['msg_a', 'msg_b']);
+  const first = await ask([said('One', 'msg_c')]);
+  for (const again of [said('One', 'msg_c'), { type: 'item_reference', id: 'msg_c' }]) {
+    const { ids } = await ask([again, said('Two', 'msg_d')], first.id);
+    expect(ids).toEqual(['msg_c', expect.stringMatching(/^msg_/), 'msg_d']);
+  }
+});
+
 test('items may be referred to by their ids', async () => {
   const model = 'glm-4.7';
   const first = await client.responses.create({

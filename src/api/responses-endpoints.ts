@@ -161,7 +161,7 @@ function storedEndpoints(
           previous === undefined
             ? []
             : await store.conversation(context.principal.userId, previous);
-        sendJson(context, pageOf([...(before ?? []), ...input], queryOf(context)));
+        sendJson(context, pageOf(eachOnce([...(before ?? []), ...input]), queryOf(context)));
       },
     },
   ];
@@ -195,6 +195,19 @@ function streamedAfter(query: URLSearchParams): number | undefined {
       got: written,
     });
   return stream === 'true' ? after : undefined;
+}
+
+/**
+ * The items without repetitions: a request may refer to an item of its conversation, or send it
+ * again. The id of the last item tells where the next page begins, so each id stands once.
+ */
+function eachOnce(items: readonly RequestBody[]): readonly RequestBody[] {
+  const seen = new Set<unknown>();
+  return items.filter(({ id }) => {
+    if (typeof id === 'string' && seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  });
 }
 
 /**
