@@ -304,6 +304,15 @@ test('C11: every query refuses what its schema does, and nothing else', async ()
   expect(wrong).toEqual([]);
 });
 
+test.each(['', '1e1', '0x5'])('a page is asked for in digits, not as %j', async (limit) => {
+  const answer = await ask(simulated, 'GET', `/videos?limit=${limit}`);
+  const { error } = JSON.parse(await answer.text());
+  expect([answer.status, error.message]).toEqual([
+    400,
+    `Invalid 'limit': expected a value between 1 and 100, in digits, but got '${limit}' instead.`,
+  ]);
+});
+
 test.each(posted.map(([, path, operation]) => [path, operation] as const))(
   '%s takes an Idempotency-Key if it may be charged, and is then answered and charged once',
   async (path, operation) => {

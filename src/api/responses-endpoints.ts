@@ -9,6 +9,7 @@ import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
 import { sendStoredEvents } from './background-events.ts';
+import { pageOf, type PageQuery, pageQueryOf } from './page-query.ts';
 import { takeJson, type RequestBody } from './request-body.ts';
 import { runInBackground } from './responses-background.ts';
 import { storedResponseOf, loadConversation } from './responses-conversation.ts';
@@ -102,7 +103,6 @@ async function compact(
 const renderCount = (tokens: number): string =>
   JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens });
 
-const pageDefault = 20;
 export const storedResponsesPageMax = 100;
 /** The largest number of an event that clients may name. */
 export const sequenceNumberMax = 1_000_000_000;
@@ -161,7 +161,8 @@ function storedEndpoints(
           previous === undefined
             ? []
             : await store.conversation(context.principal.userId, previous);
-        sendJson(context, pageOf(eachOnce([...(before ?? []), ...input]), queryOf(context)));
+        const items = eachOnce([...(before ?? []), ...input]);
+        sendJson(context, pageOfItems(items, pageQueryOf(context, storedResponsesPageMax)));
       },
     },
   ];
@@ -210,28 +211,11 @@ function eachOnce(items: readonly RequestBody[]): readonly RequestBody[] {
   });
 }
 
-/**
- * A page of items, newest first unless asked otherwise; `after` is the last item of the page
- * before.
- */
-function pageOf(items: readonly RequestBody[], query: URLSearchParams): object {
-  const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc')
-    refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });
-  const limit = Number(query.get('limit') ?? pageDefault);
-  if (!Number.isInteger(limit) || limit < 1 || limit > storedResponsesPageMax)
-    refuse('out_of_range', {
-      param: 'limit',
-      expected: `between 1 and ${storedResponsesPageMax}`,
-      got: query.get('limit') ?? '',
-    });
-  const sorted = order === 'asc' ? [...items] : items.toReversed();
-  // An empty `after` is ignored.
-  const after = query.get('after') || null;
-  const at = after === null ? 0 : sorted.findIndex((item) => item['id'] === after) + 1;
-  if (after !== null && at === 0)
+/** A page of items, newest first unless asked otherwise. */
+function pageOfItems(items: readonly RequestBody[], { order, limit, after }: PageQuery): object {
+  const sorted = order === 'asc' ? items : items.toReversed();
+  const at = after === undefined ? 0 : sorted.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && at === 0)
     refuse('invalid_value', { param: 'after', why: `there is no item with id '${after}'.` });
-  const data = sorted.slice(at, at + limit);
-  const ids = { first_id: data[0]?.['id'] ?? null, last_id: data.at(-1)?.['id'] ?? null };
-  return { object: 'list', data, ...ids, has_more: at + limit < sorted.length };
+  return pageOf(sorted.slice(at, at + limit), at + limit < sorted.length);
 }

@@ -13,6 +13,7 @@ import type { VideoImage } from '../providers/media-request.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
+import { pageOf, pageQueryOf } from './page-query.ts';
 import * as schema from './schema.ts';
 import { type RequestBody, takeJson, readersOf, refuseType } from './request-body.ts';
 import { limitHeaders } from '../limits/limiter.ts';
@@ -34,7 +35,6 @@ import {
  */
 const ownSeconds: readonly number[] = [4, 8, 12];
 const secondsMax = 60;
-const pageDefault = 20;
 export const videosPageMax = 100;
 const mebibyte = 1024 * 1024;
 const formLimits = {
@@ -285,29 +285,11 @@ function resource(task: SubmittedTask | Task, prompt: string | null = null): obj
 }
 
 async function list(tasks: Tasks, context: RequestContext): Promise<void> {
-  const query = new URLSearchParams(context.request.url.split('?')[1] ?? '');
-  const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc')
-    refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });
-  const limit = Number(query.get('limit') ?? pageDefault);
-  if (!Number.isInteger(limit) || limit < 1 || limit > videosPageMax)
-    refuse('out_of_range', {
-      param: 'limit',
-      expected: `between 1 and ${videosPageMax}`,
-      got: query.get('limit') ?? '',
-    });
-  // An empty `after` is ignored.
-  const after = query.get('after') || undefined;
+  const { order, limit, after } = pageQueryOf(context, videosPageMax);
   const found = await tasks.list(context.principal.userId, { limit, order, after });
   if (found === 'no such task') refuse('task_not_found', { id: after ?? '', param: 'after' });
-  const page = found.slice(0, limit);
-  const ids = { first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
-  sendJson(context, {
-    object: 'list',
-    data: page.map((task) => resource(task)),
-    ...ids,
-    has_more: found.length > limit,
-  });
+  const page = found.slice(0, limit).map((task) => resource(task));
+  sendJson(context, pageOf(page, found.length > limit));
 }
 
 async function content(
