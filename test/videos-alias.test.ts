@@ -155,6 +155,23 @@ test('a picture to begin with goes along, as a file and by its address', async (
   });
 });
 
+test('a file in a field of another name is refused, so that no video is made without it', async () => {
+  const { url, key, gateway } = await studio();
+  for (const field of ['image', 'input_image', 'file', 'input_reference[]']) {
+    const form = new FormData();
+    form.set('model', 'sora-2');
+    form.set('prompt', 'It moves');
+    form.set(field, new Blob([new Uint8Array(png)], { type: 'image/png' }), 'a.png');
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${url}/v1/videos`, { method: 'POST', headers, body: form });
+    expect([answer.status, await answer.json()], field).toMatchObject([
+      400,
+      { error: { param: field, message: expect.stringContaining('input_reference') } },
+    ]);
+  }
+  expect(await gateway.database.query('SELECT id FROM task')).toEqual([]);
+});
+
 test('why a video failed is told in both ways', async () => {
   const at = await studio();
   for (const [model, code] of [

@@ -175,7 +175,11 @@ async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'
   try {
     const body: Record<string, unknown> = Object.fromEntries(form.fields);
     for (const { field, content: spool } of form.files) {
-      if (field !== 'input_reference') continue;
+      if (field !== 'input_reference')
+        refuse('invalid_value', {
+          param: field.slice(0, 64) || 'file',
+          why: 'an image is sent as input_reference.',
+        });
       const bytes = await spool.bytes();
       // The bytes decide the type: clients that read the file from a disk declare it as a stream of
       // bytes.
