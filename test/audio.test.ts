@@ -26,6 +26,7 @@ models:
   - { id: by-second, owned_by: simulator, kind: transcription, price: { second: 0.01 } }
   - { id: by-token, owned_by: simulator, kind: transcription, price: { input: 1000, audio_input: 2000, output: 3000 } }
   - { id: elsewhere, owned_by: simulator, kind: transcription, price: { second: 0.01 } }
+  - { id: by-deepgram, owned_by: simulator, kind: transcription, price: { second: 0.01 } }
   - { id: silent, owned_by: simulator, kind: transcription, price: { input: 1000, audio_input: 2000, output: 3000 } }
   - { id: by-character, owned_by: simulator, kind: speech, price: { character: 0.0001 } }
   - { id: spoken-tokens, owned_by: simulator, kind: speech, price: { input: 1000, audio_output: 2000 } }
@@ -38,7 +39,7 @@ channels:
       { id: slow-voice, upstream: tts-1+sim-slow-500ms }, { id: by-character, upstream: tts-1 }, { id: spoken-tokens, upstream: gpt-4o-mini-tts }, { id: chat, upstream: gpt-4o }, ] }
 ${broken.map((scenario) => `  - { name: "${scenario}", vendor: openai, base_url: "${sim.url}/openai/v1", api_key: sk-sim, groups: [default], models: [{ id: heard-${scenario}, upstream: "gpt-4o-transcribe+${scenario}" }, { id: said-${scenario}, upstream: "tts-1+${scenario}" }] }`).join('\n')}
   - { name: first, vendor: groq, base_url: "${sim.url}/groq/openai/v1", api_key: sk-sim, priority: 0, groups: [default], models: [{ id: elsewhere, upstream: whisper+sim-503 }] }
-  - { name: second, vendor: deepgram, base_url: "${sim.url}/deepgram/v1", api_key: sk-sim, priority: 1, groups: [default], models: [{ id: elsewhere, upstream: nova-3 }] }
+  - { name: second, vendor: deepgram, base_url: "${sim.url}/deepgram/v1", api_key: sk-sim, priority: 1, groups: [default], models: [{ id: elsewhere, upstream: nova-3 }, { id: by-deepgram, upstream: nova-3 }] }
 `;
 const broken = [
   'sim-401',
@@ -266,6 +267,11 @@ onSqlite((_, __, fresh) => {
           expect.stringContaining(message),
         ]);
       }
+      const unable = await transcribe(running, { file, model: 'by-deepgram' }, 'translations');
+      expect([unable.status, errorOf(unable)]).toMatchObject([
+        400,
+        { param: 'model', message: expect.stringContaining('/v1/audio/transcriptions') },
+      ]);
       const unknown = await transcribe(running, { file, model: 'nobody' });
       expect([unknown.status, errorOf(unknown).code]).toEqual([404, 'model_not_found']);
       expect(sim.requests).toHaveLength(0);

@@ -60,6 +60,7 @@ export function admit(parts: GatewayParts, request: ApiRequest): Admission | Pro
   const offer = offerTo(parts.catalog(), request.principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
   refuseUnacceptable(offer, request);
+  refuseUnserved(parts, offer, request);
   const { group } = offer;
   const size = sizeFor(request, offer);
   const bought = quoteFor(parts, request, offer, size);
@@ -201,6 +202,23 @@ export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void 
         accepted: model.modalities.in.join(', '),
       });
   }
+}
+
+/**
+ * Refuses what no vendor of the model does, such as a translation by a vendor that only transcribes.
+ * Where vendors do it and none of them is well, the refusal is another one, since that passes.
+ */
+function refuseUnserved(
+  { openChannels }: GatewayParts,
+  { model, candidates }: Offer,
+  { capability }: ApiRequest,
+): void {
+  if (capability === 'chat' || candidates.length === 0) return;
+  if (openChannels.capableOf(candidates, capability).length === 0)
+    refuse('invalid_value', {
+      param: 'model',
+      why: `the model '${model.id}' cannot be asked for this. Use ${endpointFor[model.kind]}.`,
+    });
 }
 
 /**
