@@ -197,6 +197,48 @@ onSqlite((_, __, fresh) => {
     });
   });
 
+  describe('how a form is read', () => {
+    const file = blob(wav(words));
+    const verbose = { file, model: 'by-second', response_format: 'verbose_json' };
+
+    test.each(['timestamp_granularities', 'timestamp_granularities[0]'])(
+      'a list may be written as %s, and the vendor gets it as the vendor writes it',
+      async (name) => {
+        const running = await start();
+        const reply = await transcribe(running, { ...verbose, [name]: 'word' });
+        expect([reply.status, JSON.parse(reply.text)]).toMatchObject([
+          200,
+          { words: expect.arrayContaining([expect.objectContaining({ word: 'Say' })]) },
+        ]);
+      },
+    );
+
+    test('an empty field is absent, and of several fields of one name the last counts', async () => {
+      const running = await start();
+      const sent = form({ ...verbose, prompt: '', language: '', stream: '', temperature: '' });
+      sent.append('temperature', '0.2');
+      sent.append('temperature', '0.4');
+      sent.append('timestamp_granularities[]', '');
+      const headers = { authorization: `Bearer ${running.key}` };
+      const path = `${running.url}/v1/audio/transcriptions`;
+      expect((await fetch(path, { method: 'POST', headers, body: sent })).status).toBe(200);
+      const names = [...String(sim.requests[0]?.body).matchAll(/ name="([^"]*)"/g)];
+      expect(names.map(([, name]) => name)).toEqual([
+        'model',
+        'response_format',
+        'temperature',
+        'file',
+      ]);
+      expect(String(sim.requests[0]?.body)).toContain('0.4');
+    });
+
+    test('true is a flag in any case, as Python writes it', async () => {
+      const running = await start();
+      const { type } = await transcribe(running, { file, model: 'by-token', stream: 'True' });
+      expect(type).toMatch(/^text\/event-stream/);
+    });
+  });
+
   describe('what is refused', () => {
     test('names what is allowed, costs nothing and reaches no vendor', async () => {
       const running = await start();

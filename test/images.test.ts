@@ -251,6 +251,14 @@ onSqlite((_, __, fresh) => {
     expect([none.status, (await made(none)).error?.param]).toEqual([400, 'mask']);
   });
 
+  test('an empty field of a form is absent, and no vendor gets it', async () => {
+    const running = await start();
+    const fields = { model: 'gpt-image-2', prompt: 'A fox', n: '', stream: '', background: '' };
+    await made(await sendForm(running, edits, imageForm(fields, [['image', house]])));
+    const { headers = {}, body = Buffer.alloc(0) } = sim.requests.at(-1) ?? {};
+    expect(readForm(headers, body)?.fields).toEqual({ model: 'gpt-image-2', prompt: 'A fox' });
+  });
+
   test('a variation is made of a picture alone', async () => {
     const running = await start();
     const { data, error } = await made(

@@ -155,6 +155,21 @@ test('a picture to begin with goes along, as a file and by its address', async (
   });
 });
 
+test('an empty field of a form is absent', async () => {
+  const { url, key } = await studio();
+  const form = new FormData();
+  for (const [name, value] of Object.entries({
+    model: 'sora-2',
+    prompt: 'x',
+    seconds: '',
+    size: '',
+  }))
+    form.set(name, value);
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await fetch(`${url}/v1/videos`, { method: 'POST', headers, body: form });
+  expect([answer.status, await answer.json()]).toMatchObject([200, { size: null }]);
+});
+
 test('a file in a field of another name is refused, so that no video is made without it', async () => {
   const { url, key, gateway } = await studio();
   for (const field of ['image', 'input_image', 'file', 'input_reference[]']) {

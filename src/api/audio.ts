@@ -29,6 +29,7 @@ import * as schema from './schema.ts';
 import {
   checkOf,
   checkText,
+  fieldsOf,
   takeJson,
   readersOf,
   refuseType,
@@ -70,7 +71,7 @@ const elsewhere = ['url', 'file_url', 'audio_url', 'file_id'];
 type Task = 'transcriptions' | 'translations';
 
 const translationFormats = transcriptFormats.filter((format) => format !== 'diarized_json');
-/** Fields that may be repeated, and whose name may end in brackets. */
+/** Fields that may be repeated, and whose name may be written without brackets. */
 const listFields = {
   timestamp_granularities: schema.choice(
     'Timestamps to include; only with `verbose_json`. Can be repeated.',
@@ -140,33 +141,38 @@ export async function parseTranscription(
   form: Form,
   task: Task,
 ): Promise<ApiRequest> {
-  const fields = membersOfForm(form);
-  const model = readField.model(fields);
-  const returns = readFormat[task](fields) ?? 'json';
-  const stream = task === 'transcriptions' && readField.stream(fields) === 'true';
-  const temperature = readField.temperature(fields);
-  const timestamps = readList(form, 'timestamp_granularities', listFields.timestamp_granularities);
+  const fields = fieldsOf(form.fields.map(withListName), isList);
+  const members = membersOf(fields);
+  const model = readField.model(members);
+  const returns = readFormat[task](members) ?? 'json';
+  const stream = task === 'transcriptions' && readField.stream(members) === 'true';
+  const temperature = readField.temperature(members);
+  const timestamps = readList(
+    fields,
+    'timestamp_granularities',
+    listFields.timestamp_granularities,
+  );
   if (timestamps.length > 0 && returns !== 'verbose_json')
     refuse('invalid_value', {
       param: 'timestamp_granularities',
       why: "it is only allowed when 'response_format' is verbose_json.",
     });
-  if (readList(form, 'include', listFields.include).length > 0 && returns !== 'json')
+  if (readList(fields, 'include', listFields.include).length > 0 && returns !== 'json')
     refuse('invalid_value', {
       param: 'include',
       why: "it is only allowed when 'response_format' is json.",
     });
   for (const other of elsewhere)
-    if (form.fields.some(([name]) => name === other))
+    if (members[other] !== undefined)
       refuse('invalid_value', { param: other, why: 'a recording is sent as a file.' });
   const transcription: TranscriptionRequest = {
     ...(await recordingOf(form)),
     returns,
-    language: readField.language(fields),
-    prompt: readField.prompt(fields),
+    language: readField.language(members),
+    prompt: readField.prompt(members),
     temperature,
     timestamps,
-    fields: form.fields.filter(([name]) => name !== 'model' && name !== 'stream'),
+    fields: fields.filter(([name]) => name !== 'model' && name !== 'stream'),
   };
   const sized = sizeOf(transcription);
   return {
@@ -174,7 +180,7 @@ export async function parseTranscription(
     principal,
     capability: task,
     model,
-    body: Object.fromEntries(form.fields),
+    body: members,
     bytes: Buffer.alloc(0),
     stream,
     ...defaultsWithoutText,
@@ -244,28 +250,31 @@ function sizeOf({ seconds, prompt = '' }: TranscriptionRequest): KnownSize {
   };
 }
 
-/**
- * The fields of a form as members of a body. The last of several fields of one name counts. An
- * empty field is absent, except the model, and a number is read from its digits.
- */
-function membersOfForm({ fields }: Form): RequestBody {
-  const members: Record<string, unknown> = Object.fromEntries(
-    fields.filter(([name, value]) => value !== '' || name === 'model'),
-  );
-  const temperature = Number(members['temperature']);
-  return Number.isNaN(temperature) ? members : { ...members, temperature };
+const isList = (name: string): boolean => name.endsWith('[]');
+
+/** A field of a list gets the name that vendors read: `name[]` for `name[0]`, and for `name`. */
+function withListName([name, value]: Form['fields'][number]): Form['fields'][number] {
+  const bare = name.replace(/\[\d*\]$/, '');
+  return bare !== name || name in listFields ? [`${bare}[]`, value] : [name, value];
 }
 
-/** The values of a field that may be repeated: `name`, `name[]` or `name[0]`. */
+/** The fields as members of a body: a number is read from its digits, a flag in any case. */
+function membersOf(fields: Form['fields']): RequestBody {
+  const members: Record<string, unknown> = Object.fromEntries(fields);
+  const { stream } = members;
+  const temperature = Number(members['temperature']);
+  if (!Number.isNaN(temperature)) members['temperature'] = temperature;
+  if (typeof stream === 'string') members['stream'] = stream.trim().toLowerCase();
+  return members;
+}
+
 function readList<Value>(
-  { fields }: Form,
+  fields: Form['fields'],
   param: string,
   item: schema.SchemaOf<Value>,
 ): readonly Value[] {
   const check = checkOf(item, param);
-  return fields
-    .filter(([name]) => name.replace(/\[\d*\]$/, '') === param)
-    .map(([, value]) => check(value));
+  return fields.filter(([name]) => name === `${param}[]`).map(([, value]) => check(value));
 }
 
 /** The audio endpoints: transcriptions, translations and speech. */

@@ -41,6 +41,7 @@ import {
   checkInteger,
   checkLength,
   checksOf,
+  fieldsOf,
   parseJson,
   readersOf,
   refuseType,
@@ -439,7 +440,9 @@ export async function readImagesBody(
 }
 
 function fromForm(form: Form): ImagesBody {
-  const body = Object.fromEntries(form.fields.map(([name, value]) => [name, valueOf(name, value)]));
+  const body = Object.fromEntries(
+    fieldsOf(form.fields).map(([name, value]) => [name, valueOf(name, value)]),
+  );
   return {
     body,
     bytes: Buffer.alloc(0),

@@ -11,6 +11,7 @@ import type { Principal } from '../accounts/principal.ts';
 import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/api-request.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
+import type { Form } from '../http/multipart.ts';
 import type { Endpoint, HttpRequest } from './endpoint.ts';
 import * as schema from './schema.ts';
 import type { Schema, SchemaOf } from './schema.ts';
@@ -41,6 +42,21 @@ export function jsonEndpoint(
       return run(parts, parse(id, principal, body, bytes, skeleton), response, format);
     },
   };
+}
+
+/**
+ * The fields of a form that count: of several with one name the last, except of a list. An empty
+ * field is absent; an empty model is left to be refused, since another one would be charged.
+ */
+export function fieldsOf(
+  fields: Form['fields'],
+  isList: (name: string) => boolean = () => false,
+): Form['fields'] {
+  const last = new Map(fields.map(([name], i) => [name, i]));
+  return fields.filter(
+    ([name, value], i) =>
+      (value !== '' || name === 'model') && (isList(name) || last.get(name) === i),
+  );
 }
 
 function typeName(value: unknown): string {

@@ -15,7 +15,7 @@ import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
 import { pageOf, pageQueryOf } from './page-query.ts';
 import * as schema from './schema.ts';
-import { type RequestBody, takeJson, readersOf, refuseType } from './request-body.ts';
+import { type RequestBody, fieldsOf, takeJson, readersOf, refuseType } from './request-body.ts';
 import { limitHeaders } from '../limits/limiter.ts';
 import {
   foundTask,
@@ -173,7 +173,7 @@ async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'
   const form = await readForm(request.body, request.headers, formLimits, new SpoolPool());
   if (form === 'left') return form;
   try {
-    const body: Record<string, unknown> = Object.fromEntries(form.fields);
+    const body: Record<string, unknown> = Object.fromEntries(fieldsOf(form.fields));
     for (const { field, content: spool } of form.files) {
       if (field !== 'input_reference')
         refuse('invalid_value', {
