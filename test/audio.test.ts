@@ -237,6 +237,16 @@ onSqlite((_, __, fresh) => {
       const { type } = await transcribe(running, { file, model: 'by-token', stream: 'True' });
       expect(type).toMatch(/^text\/event-stream/);
     });
+
+    test('a stream of a model that has none leaves out what only its own format takes', async () => {
+      const running = await start();
+      const { text } = await transcribe(running, {
+        ...verbose,
+        stream: 'true',
+        'timestamp_granularities[]': 'word',
+      });
+      expect(text).toContain('transcript.text.done');
+    });
   });
 
   describe('what is refused', () => {

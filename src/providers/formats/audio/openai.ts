@@ -162,11 +162,16 @@ function ask(call: VendorCall, quirks: TranscriptionQuirks): VendorRequest {
   );
 }
 
-/** The client's fields with `response_format`, which is left out where JSON is the default. */
+/**
+ * The client's fields with `response_format`, which is left out where JSON is the default. Times
+ * are refused beside another format than that of the client, who gets events.
+ */
 function withFormat(
-  fields: readonly (readonly [string, string])[],
+  all: readonly (readonly [string, string])[],
   format: TranscriptFormat,
 ): readonly (readonly [string, string])[] {
+  const fields =
+    format === 'json' ? all.filter(([name]) => name !== 'timestamp_granularities[]') : all;
   const named = fields.some(([name]) => name === 'response_format');
   if (!named) return format === 'json' ? fields : [...fields, ['response_format', format]];
   return fields.map(([name, value]) => [name, name === 'response_format' ? format : value]);
