@@ -29,6 +29,7 @@ models:
   - { id: by-deepgram, owned_by: simulator, kind: transcription, price: { second: 0.01 } }
   - { id: silent, owned_by: simulator, kind: transcription, price: { input: 1000, audio_input: 2000, output: 3000 } }
   - { id: by-character, owned_by: simulator, kind: speech, price: { character: 0.0001 } }
+  - { id: by-groq, owned_by: simulator, kind: speech, price: { character: 0.0001 } }
   - { id: spoken-tokens, owned_by: simulator, kind: speech, price: { input: 1000, audio_output: 2000 } }
   - { id: slow-voice, owned_by: simulator, kind: speech, price: { character: 0.0001 } }
   - { id: chat, owned_by: simulator, kind: chat, price: { input: 1, output: 1 } }
@@ -38,7 +39,7 @@ channels:
       { id: by-second, upstream: whisper-1 }, { id: by-token, upstream: gpt-4o-transcribe }, { id: silent, upstream: gpt-4o-transcribe+sim-no-usage },
       { id: slow-voice, upstream: tts-1+sim-slow-500ms }, { id: by-character, upstream: tts-1 }, { id: spoken-tokens, upstream: gpt-4o-mini-tts }, { id: chat, upstream: gpt-4o }, ] }
 ${broken.map((scenario) => `  - { name: "${scenario}", vendor: openai, base_url: "${sim.url}/openai/v1", api_key: sk-sim, groups: [default], models: [{ id: heard-${scenario}, upstream: "gpt-4o-transcribe+${scenario}" }, { id: said-${scenario}, upstream: "tts-1+${scenario}" }] }`).join('\n')}
-  - { name: first, vendor: groq, base_url: "${sim.url}/groq/openai/v1", api_key: sk-sim, priority: 0, groups: [default], models: [{ id: elsewhere, upstream: whisper+sim-503 }] }
+  - { name: first, vendor: groq, base_url: "${sim.url}/groq/openai/v1", api_key: sk-sim, priority: 0, groups: [default], models: [{ id: by-groq, upstream: orpheus }, { id: elsewhere, upstream: whisper+sim-503 }] }
   - { name: second, vendor: deepgram, base_url: "${sim.url}/deepgram/v1", api_key: sk-sim, priority: 1, groups: [default], models: [{ id: elsewhere, upstream: nova-3 }, { id: by-deepgram, upstream: nova-3 }] }
 `;
 const broken = [
@@ -195,6 +196,27 @@ onSqlite((_, __, fresh) => {
       expect(heard).toBeGreaterThan(0);
       expect(heard).toBeLessThan([...input].length * 100_000);
     });
+  });
+
+  test('what the vendor does not get is named in a header, for a recording and a voice', async () => {
+    const running = await start();
+    const dropped = ({ headers }: Response) => headers.get('x-tollgate-dropped');
+    const said = { model: 'by-groq', input: words, voice: 'alloy', response_format: 'wav' };
+    const speech = (body: object) => running.post('/v1/audio/speech', body);
+    expect(dropped(await speech({ ...said, instructions: 'Whisper.' }))).toBe('instructions');
+    expect(dropped(await speech(said))).toBeNull();
+    for (const [more, names] of [
+      [
+        { language: 'en', prompt: 'Ada', 'known_speaker_names[]': 'Ada' },
+        'known_speaker_names, prompt',
+      ],
+      [{ language: 'en' }, null],
+    ] as const) {
+      const body = form({ file: blob(wav(words)), model: 'by-deepgram', ...more });
+      const headers = { authorization: `Bearer ${running.key}` };
+      const path = `${running.url}/v1/audio/transcriptions`;
+      expect(dropped(await fetch(path, { method: 'POST', headers, body }))).toBe(names);
+    }
   });
 
   describe('how a form is read', () => {

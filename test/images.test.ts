@@ -251,6 +251,18 @@ onSqlite((_, __, fresh) => {
     expect([none.status, (await made(none)).error?.param]).toEqual([400, 'mask']);
   });
 
+  test('what the vendor does not get is named in a header', async () => {
+    const running = await start();
+    const ask = async (more: object) => {
+      const body = { model: 'gemini-3-pro-image', prompt: 'A fox', n: 1, ...more };
+      const answer = await running.post(generations, body);
+      expect(answer.status).toBe(200);
+      return answer.headers.get('x-tollgate-dropped');
+    };
+    expect(await ask({ quality: 'hd', size: '1536x1024', background: 'auto' })).toBeNull();
+    expect(await ask({ background: 'transparent', user: 'ada' })).toBe('background, user');
+  });
+
   test('an empty field of a form is absent, and no vendor gets it', async () => {
     const running = await start();
     const fields = { model: 'gpt-image-2', prompt: 'A fox', n: '', stream: '', background: '' };

@@ -30,6 +30,17 @@ const modelsOf = (kind: string): string[] =>
 const cosine = (a: readonly number[] = [], b: readonly number[] = []): number =>
   a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 
+test('what the vendor does not get is named in a header, the encoding apart', async () => {
+  const ask = async (more: object) => {
+    const { response } = await client.embeddings
+      .create({ model: 'mistral-embed', input: 'one', ...more })
+      .withResponse();
+    return response.headers.get('x-tollgate-dropped');
+  };
+  expect(await ask({ encoding_format: 'base64' })).toBeNull();
+  expect(await ask({ user: 'ada' })).toBe('user');
+});
+
 describe.each(modelsOf('embedding'))('%s', (model) => {
   test('similar texts have similar vectors, in numbers as in the package’s own encoding', async () => {
     const input = ['the cat sat on the mat', 'a cat sat on a mat', 'quarterly revenue grew'];

@@ -1,11 +1,17 @@
 import { listOf, objectOf, parse, textOf, type Documented } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
+import { notSent } from '../../not-sent.ts';
 import { audioContentTypes } from '../../media-request.ts';
 import { faultOf, type FaultRule } from '../fault.ts';
 import { saidIn, type TimedText } from './openai.ts';
-import { SpeechStream, voiceFormat, noVoiceFault, soundSource } from './speech.ts';
+import { SpeechStream, speechMembers, voiceFormat, noVoiceFault, soundSource } from './speech.ts';
 import { secondsOf } from './transcript.ts';
-import { type TranscriptionResult, transcriptionAdapter, speakerFormats } from './transcription.ts';
+import {
+  type TranscriptionResult,
+  transcriptionAdapter,
+  transcriptMembers,
+  speakerFormats,
+} from './transcription.ts';
 
 /** An error (developers.deepgram.com/docs/errors, 2026-08). */
 interface DeepgramError {
@@ -73,6 +79,7 @@ export const deepgramTranscriptions: AudioAdapter = {
         headers: { 'content-type': audioContentTypes[format] },
         body: Buffer.alloc(0),
         rest: [{ file, as: 'bytes' }],
+        dropped: notSent(call, transcriptMembers, ['language']),
       };
     },
     read: heard,
@@ -120,6 +127,7 @@ export const deepgramSpeech: AudioAdapter = {
     path: `/speak?${encodings[voiceFormat(call, ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])]}&model=${encodeURIComponent(call.upstreamModel)}`,
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify({ text: speechRequestOf(call).input })),
+    dropped: notSent(call, speechMembers),
   }),
   read: (reply) => noVoiceFault(reply, faults),
   stream: (call, contentType) =>

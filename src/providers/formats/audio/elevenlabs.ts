@@ -1,10 +1,18 @@
 import { objectOf, parse, textOf, type Documented, objectsOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
+import { notSent } from '../../not-sent.ts';
 import { faultOf, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
 import { saidIn, type TimedText } from './openai.ts';
-import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
-import { transcriptionAdapter, speakerFormats } from './transcription.ts';
+import {
+  SpeechStream,
+  speechMembers,
+  voiceFormat,
+  noVoiceFault,
+  soundSource,
+  voiceOf,
+} from './speech.ts';
+import { transcriptionAdapter, transcriptMembers, speakerFormats } from './transcription.ts';
 
 /** An error (elevenlabs.io/docs/api-reference/errors, 2026-08). */
 interface ElevenlabsError {
@@ -61,7 +69,10 @@ export const elevenlabsTranscriptions: AudioAdapter = {
       if (language !== undefined) fields.push(['language_code', language]);
       if (temperature !== undefined) fields.push(['temperature', String(temperature)]);
       if (returns === 'diarized_json') fields.push(['diarize', 'true']);
-      return recordingRequest('/speech-to-text', call, fields, request);
+      return {
+        ...recordingRequest('/speech-to-text', call, fields, request),
+        dropped: notSent(call, transcriptMembers, ['language', 'temperature']),
+      };
     },
     read: (answer: Documented<ElevenlabsTranscript>) => {
       const text = textOf(answer.text);
@@ -103,6 +114,7 @@ export const elevenlabsSpeech: AudioAdapter = {
       path: `/text-to-speech/${encodeURIComponent(voiceOf(call, usualVoice))}/stream?output_format=${codec}`,
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify({ text: input, model_id: call.upstreamModel, ...settings })),
+      dropped: notSent(call, speechMembers, ['voice', 'speed']),
     };
   },
   read: (reply) => noVoiceFault(reply, faults),

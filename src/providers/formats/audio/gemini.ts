@@ -1,11 +1,12 @@
 import { listOf, objectOf, parse, textOf, type Documented, objectsOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
+import { notSent } from '../../not-sent.ts';
 import { protocolFault } from '../fault.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import { modelPath } from '../gemini/request.ts';
 import { geminiQuantities } from '../gemini/response.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../gemini/types.ts';
-import { SpeechStream, type SpeechEvent, voiceFormat, voiceOf } from './speech.ts';
+import { SpeechStream, type SpeechEvent, speechMembers, voiceFormat, voiceOf } from './speech.ts';
 
 const usualHz = 24_000;
 
@@ -32,6 +33,7 @@ export const geminiSpeech: AudioAdapter = {
       path: `${modelPath(call.upstreamModel)}:streamGenerateContent?alt=sse`,
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(body)),
+      dropped: notSent(call, speechMembers, ['voice', 'instructions']),
     };
   },
   read(reply) {

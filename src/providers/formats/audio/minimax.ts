@@ -1,7 +1,15 @@
 import { countOf, objectOf, textOf, type Documented } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
+import { notSent } from '../../not-sent.ts';
 import { faultOf, faultWithin, type FaultRule } from '../fault.ts';
-import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
+import {
+  SpeechStream,
+  type SpeechEvent,
+  speechMembers,
+  voiceFormat,
+  noVoiceFault,
+  voiceOf,
+} from './speech.ts';
 
 /** An event (platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08). */
 interface MinimaxSpeechEvent {
@@ -40,6 +48,7 @@ export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       path: '/t2a_v2',
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(body)),
+      dropped: notSent(call, speechMembers, ['voice', 'speed']),
     };
   },
   read: (reply) => noVoiceFault(reply, faults),

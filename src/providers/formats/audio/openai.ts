@@ -25,6 +25,7 @@ import {
   speechRequestOf,
 } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat, SpeechFormat } from '../../media-request.ts';
+import { notSent, setAmong } from '../../not-sent.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
@@ -40,6 +41,7 @@ import {
   TranscriptEvents,
   TranscriptInOne,
   transcriptionAdapter,
+  transcriptMembers,
   textFormats,
 } from './transcription.ts';
 
@@ -154,12 +156,17 @@ function ask(call: VendorCall, quirks: TranscriptionQuirks): VendorRequest {
   const members = fields?.(request) ?? withFormat(request.fields, format);
   const events: readonly (readonly [string, string])[] =
     call.stream && streams(call.upstreamModel) ? [['stream', 'true']] : [];
-  return recordingRequest(
-    path,
-    call,
-    [['model', call.upstreamModel], ...members, ...events],
-    request,
-  );
+  const sent = members.map(([name]) => name);
+  const read = fields === undefined ? ['model', 'stream', 'response_format'] : transcriptMembers;
+  return {
+    ...recordingRequest(
+      path,
+      call,
+      [['model', call.upstreamModel], ...members, ...events],
+      request,
+    ),
+    dropped: notSent(call, read, sent),
+  };
 }
 
 /**
@@ -305,6 +312,7 @@ export const openrouterTranscriptions = (faults: readonly FaultRule[]): AudioAda
           `{"model":${jsonText(call.upstreamModel)}${members.join('')},"input_audio":{"format":"${format}","data":"`,
         ),
         rest: [{ file, as: 'base64' }, Buffer.from('"}}')],
+        dropped: notSent(call, transcriptMembers, ['language', 'temperature']),
       };
     },
     read: (answer: Documented<OpenAiTranscript>) => {
@@ -369,6 +377,7 @@ function askSpeech(
     path: '/audio/speech',
     headers: { 'content-type': 'application/json' },
     body: editJsonBytes(bytes, changes, skeleton),
+    dropped: setAmong(call, drop),
   };
 }
 

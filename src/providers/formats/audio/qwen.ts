@@ -7,11 +7,19 @@ import {
   type Documented,
 } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
+import { notSent } from '../../not-sent.ts';
 import { audioContentTypes } from '../../media-request.ts';
 import { faultOf, protocolFault, type FaultRule } from '../fault.ts';
-import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
+import {
+  SpeechStream,
+  type SpeechEvent,
+  speechMembers,
+  voiceFormat,
+  noVoiceFault,
+  voiceOf,
+} from './speech.ts';
 import { secondsOf } from './transcript.ts';
-import { transcriptionAdapter, textFormats } from './transcription.ts';
+import { transcriptionAdapter, transcriptMembers, textFormats } from './transcription.ts';
 
 /** An answer (help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08). */
 interface QwenTranscript {
@@ -69,6 +77,7 @@ export const qwenTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =
         headers: json,
         body: Buffer.from(start + sound),
         rest: [{ file, as: 'base64' }, Buffer.from('"}}]}]}')],
+        dropped: notSent(call, transcriptMembers, ['language', 'prompt']),
       };
     },
     read(answer: Documented<QwenTranscript>) {
@@ -115,6 +124,7 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       path: '/../../api/v1/services/aigc/multimodal-generation/generation',
       headers: { ...json, 'x-dashscope-sse': 'enable' },
       body: Buffer.from(JSON.stringify(body)),
+      dropped: notSent(call, speechMembers, ['voice']),
     };
   },
   read: (reply) => noVoiceFault(reply, faults),

@@ -160,6 +160,9 @@ export class SpeechStream implements StreamTranslator {
 /** The first byte of an HTML page or a JSON object, with which no audio file begins. */
 const words: ReadonlySet<number | undefined> = new Set([0x3c, 0x7b]);
 
+/** The members that Tollgate serves itself, and those that every vendor gets. */
+export const speechMembers = ['model', 'input', 'response_format', 'stream_format'];
+
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
 function tokens({ input = 0, audio_output: audio = 0, output = 0 }: Quantities = {}): object {

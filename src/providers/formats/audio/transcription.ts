@@ -194,6 +194,14 @@ interface TranscriptionApi {
   readonly faults?: readonly FaultRule[];
 }
 
+/** The members that Tollgate serves itself, and those that every vendor gets. */
+export const transcriptMembers = [
+  'model',
+  'stream',
+  'response_format',
+  'timestamp_granularities[]',
+];
+
 export const textFormats: readonly TranscriptFormat[] = ['json', 'text'];
 const timedFormats: readonly TranscriptFormat[] = [...textFormats, 'srt', 'verbose_json', 'vtt'];
 export const speakerFormats: readonly TranscriptFormat[] = [...timedFormats, 'diarized_json'];

@@ -1,11 +1,19 @@
 import { textOf, type Documented } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
+import { notSent } from '../../not-sent.ts';
 import { faultOf, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
 import { type OpenAiTranscript, transcriptOf } from './openai.ts';
-import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
+import {
+  SpeechStream,
+  speechMembers,
+  voiceFormat,
+  noVoiceFault,
+  soundSource,
+  voiceOf,
+} from './speech.ts';
 import { transcriptQuantities } from './transcript.ts';
-import { transcriptionAdapter, speakerFormats } from './transcription.ts';
+import { transcriptionAdapter, transcriptMembers, speakerFormats } from './transcription.ts';
 
 /**
  * docs.x.ai/docs/api-reference#speech-to-text, 2026-08, and recorded: one model without a name; the
@@ -25,12 +33,13 @@ export const xaiTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
               ['language', language],
               ['format', 'true'],
             ] as const);
-      return recordingRequest(
+      const asked = recordingRequest(
         '/stt',
         call,
         [...spoken, ...(returns === 'diarized_json' ? ([['diarize', 'true']] as const) : [])],
         request,
       );
+      return { ...asked, dropped: notSent(call, transcriptMembers, ['language']) };
     },
     read: (answer: Documented<OpenAiTranscript>) => {
       const text = textOf(answer.text);
@@ -61,6 +70,7 @@ export const xaiSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       path: '/tts',
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(body)),
+      dropped: notSent(call, speechMembers, ['voice']),
     };
   },
   read: (reply) => noVoiceFault(reply, faults),

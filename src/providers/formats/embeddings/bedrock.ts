@@ -2,8 +2,15 @@ import type { Fault } from '../../../base/fault.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
 import { uriEncoded } from '../../../base/sigv4.ts';
 import { converseException, converseFault } from '../bedrock-converse/fault.ts';
-import { cohereEmbedBody, cohereTextsMax, readCohereEmbed } from './cohere.ts';
-import { embeddingsParts, type EmbeddingsRequest, textsOf, vectorsAnswer } from './vectors.ts';
+import { cohereEmbedBody, cohereEmbedMembers, cohereTextsMax, readCohereEmbed } from './cohere.ts';
+import { notSent } from '../../not-sent.ts';
+import {
+  embeddingsMembers,
+  embeddingsParts,
+  type EmbeddingsRequest,
+  textsOf,
+  vectorsAnswer,
+} from './vectors.ts';
 import {
   type Documented,
   isObject,
@@ -34,6 +41,8 @@ export const invokePath = ({ upstreamModel }: VendorCall): string =>
 interface Family {
   readonly models: RegExp;
   readonly textsMax: number;
+  /** The vendor's own members that a client may write. */
+  readonly members: readonly string[];
   readonly body: (call: VendorCall) => JsonObject;
   readonly read: (reply: Buffer, call: VendorCall) => VendorAnswer | Fault;
 }
@@ -47,6 +56,7 @@ const textOfOne = (call: VendorCall<EmbeddingsRequest>): string | undefined => t
 const titan: Family = {
   models: /titan-embed/,
   textsMax: 1,
+  members: [],
   body: (call: VendorCall<EmbeddingsRequest>) => ({
     inputText: textOfOne(call),
     ...(call.body.dimensions != null && { dimensions: call.body.dimensions }),
@@ -67,6 +77,7 @@ const titan: Family = {
 const nova: Family = {
   models: /nova[\w.-]*embed/,
   textsMax: 1,
+  members: ['embedding_purpose'],
   body: (call: VendorCall<NovaRequest>) => ({
     taskType: 'SINGLE_EMBEDDING',
     singleEmbeddingParams: {
@@ -91,6 +102,7 @@ const nova: Family = {
 const cohere: Family = {
   models: /cohere\.embed/,
   textsMax: cohereTextsMax,
+  members: cohereEmbedMembers,
   body: cohereEmbedBody,
   read: readCohereEmbed,
 };
@@ -115,6 +127,7 @@ export const bedrockEmbeddings: WholeAdapter = {
     path: invokePath(call),
     headers,
     body: Buffer.from(JSON.stringify(familyOf(call).body(call))),
+    dropped: notSent(call, embeddingsMembers, familyOf(call).members),
   }),
   read: (reply, _, call) => familyOf(call).read(reply, call),
   fault: converseFault,

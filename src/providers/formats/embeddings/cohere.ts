@@ -1,7 +1,14 @@
 import type { Fault } from '../../../base/fault.ts';
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../../adapter.ts';
 import { cohereFault, cohereFaultWithin } from '../cohere/fault.ts';
-import { embeddingsParts, type EmbeddingsRequest, textsOf, vectorsAnswer } from './vectors.ts';
+import { notSent } from '../../not-sent.ts';
+import {
+  embeddingsMembers,
+  embeddingsParts,
+  type EmbeddingsRequest,
+  textsOf,
+  vectorsAnswer,
+} from './vectors.ts';
 import {
   type Documented,
   type JsonObject,
@@ -27,6 +34,9 @@ interface CohereEmbedRequest extends EmbeddingsRequest {
 
 /** docs.cohere.com/reference/embed, 2026-08. */
 export const cohereTextsMax = 96;
+
+/** Cohere's own members that a client may write. */
+export const cohereEmbedMembers = ['input_type', 'truncate'];
 
 /**
  * The request for Cohere's embedding models, at Cohere and at other hosts. OpenAI's format does not
@@ -63,6 +73,7 @@ export const cohereEmbed: WholeAdapter = {
     path: '/embed',
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify({ model: call.upstreamModel, ...cohereEmbedBody(call) })),
+    dropped: notSent(call, embeddingsMembers, cohereEmbedMembers),
   }),
   read: (reply, _, call) => readCohereEmbed(reply, call),
   fault: cohereFault,

@@ -1,5 +1,12 @@
 import type { VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
-import { embeddingsParts, type EmbeddingsRequest, textsOf, vectorsAnswer } from './vectors.ts';
+import { notSent } from '../../not-sent.ts';
+import {
+  embeddingsMembers,
+  embeddingsParts,
+  type EmbeddingsRequest,
+  textsOf,
+  vectorsAnswer,
+} from './vectors.ts';
 import { modelPath } from '../gemini/request.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import type { UsageMetadata } from '../gemini/types.ts';
@@ -41,6 +48,7 @@ const askWith = (call: VendorCall, method: string, body: JsonObject): VendorRequ
   path: `${modelPath(call.upstreamModel)}:${method}`,
   headers,
   body: Buffer.from(JSON.stringify(body)),
+  dropped: notSent(call, embeddingsMembers, ['task_type']),
 });
 
 /**

@@ -16,6 +16,7 @@ import {
   textOf,
 } from '../../../base/json.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
+import { setAmong } from '../../not-sent.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { acceptsValue, type DroppedMember } from '../openai-chat/quirks.ts';
 import { readUsage, type ChatUsage } from '../openai-chat/response.ts';
@@ -90,7 +91,19 @@ function ask(
       changes.push({ path: [row.member] });
   for (const [from, to] of Object.entries(rename))
     if (body[from] !== undefined) changes.push({ path: [from], name: to });
-  return { path, headers, body: editJsonBytes(bytes, changes, skeleton) };
+  // Tollgate converts the encoding itself.
+  const refused = drop.filter(
+    (row) => row.member !== 'encoding_format' && !acceptsValue(row, body[row.member]),
+  );
+  return {
+    path,
+    headers,
+    body: editJsonBytes(bytes, changes, skeleton),
+    dropped: setAmong(
+      call,
+      refused.map(({ member }) => member),
+    ),
+  };
 }
 
 function read(reply: Buffer, call: VendorCall, quirks: EmbeddingsQuirks): VendorAnswer | Fault {

@@ -20,6 +20,9 @@ export interface EmbeddingsRequest {
   readonly dimensions?: number;
 }
 
+/** The members that every vendor gets, and the encoding, which Tollgate converts itself. */
+export const embeddingsMembers = ['model', 'input', 'encoding_format', 'dimensions'];
+
 /**
  * The encoding that a client requested: numbers, or float32, little-endian, in base64
  * (developers.openai.com/api/reference/embeddings, 2026-08). OpenAI's packages request base64 by

@@ -12,7 +12,7 @@ import {
 import type { InputImage } from '../../media-request.ts';
 import { protocolFault } from '../fault.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
-import { extraMembers, imageFormat, fittedSize, nearestRatio } from './request.ts';
+import { extraMembers, imageFormat, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
   finalFault,
   faultReaders,
@@ -98,6 +98,9 @@ export const bflImages: ImageAdapter = {
   fault,
 };
 
+/** The models that take a number of steps. */
+const stepped = /dev|flex/;
+
 function ask(call: VendorCall): VendorRequest {
   const { prompt, images, mask, quality } = imageRequestOf(call);
   const family = familyOf(call);
@@ -108,17 +111,26 @@ function ask(call: VendorCall): VendorRequest {
     ]),
   );
   const painted = mask && blackAndWhite(mask, 'white');
-  return jsonRequest(`/${call.upstreamModel}`, {
-    prompt,
-    ...shapeOf(call, family),
-    // A better quality means more steps, for models that take them (the most that openapi.json
-    // allows).
-    ...(quality === 'hd' && /dev|flex/.test(call.upstreamModel) ? { steps: 50 } : {}),
-    ...given,
-    ...(painted === undefined ? {} : { mask: base64(painted) }),
-    output_format: imageFormat(call),
-    ...extraMembers(call, known),
-  });
+  return namingUnsent(
+    jsonRequest(`/${call.upstreamModel}`, {
+      prompt,
+      ...shapeOf(call, family),
+      // A better quality means more steps, for models that take them (the most that openapi.json
+      // allows).
+      ...(quality === 'hd' && stepped.test(call.upstreamModel) ? { steps: 50 } : {}),
+      ...given,
+      ...(painted === undefined ? {} : { mask: base64(painted) }),
+      output_format: imageFormat(call),
+      ...extraMembers(call, known),
+    }),
+    call,
+    known,
+    [
+      'output_format',
+      family.shape !== 'given' && 'size',
+      stepped.test(call.upstreamModel) && 'quality',
+    ],
+  );
 }
 
 const base64 = ({ bytes }: InputImage): string => bytes.toString('base64');

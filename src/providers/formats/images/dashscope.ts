@@ -14,7 +14,7 @@ import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { noMask } from './mask.ts';
-import { extraMembers, fittedSize, nearestRatio } from './request.ts';
+import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
   faultReaders,
   jsonRequest,
@@ -105,15 +105,20 @@ export function dashscopeImages(faults: readonly FaultRule[]): ImageAdapter {
     ask: (call) => {
       const { prompt, n, size, images } = imageRequestOf(call);
       const content = [...images.map((image) => ({ image: dataUrl(image) })), { text: prompt }];
-      return jsonRequest(path, {
-        model: call.upstreamModel,
-        input: { messages: [{ role: 'user', content }] },
-        parameters: {
-          n,
-          ...(size === undefined ? {} : { size: familyOf(call).size(size) }),
-          ...extraMembers(call, known),
-        },
-      });
+      return namingUnsent(
+        jsonRequest(path, {
+          model: call.upstreamModel,
+          input: { messages: [{ role: 'user', content }] },
+          parameters: {
+            n,
+            ...(size === undefined ? {} : { size: familyOf(call).size(size) }),
+            ...extraMembers(call, known),
+          },
+        }),
+        call,
+        known,
+        ['size'],
+      );
     },
     split: (call) => splitByCount(call, familyOf(call).most),
     misfit,
@@ -161,6 +166,7 @@ function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): Ve
 const sides = { step: 16, least: 512, most: 1_440, pixels: 2_073_600 } as const;
 const picturesAtOnce = 4;
 const taskMembers = { seed: 'number', prompt_extend: 'flag', watermark: 'flag' } as const;
+const negatives = { negative_prompt: 'text' } as const;
 
 const services = '/../../api/v1/services/aigc';
 
@@ -174,7 +180,7 @@ export function dashscopeTasks(faults: readonly FaultRule[]): ImageAdapter {
     ask: (call) => {
       const { prompt, n, size, images } = imageRequestOf(call);
       const [image] = images;
-      const negative = extraMembers(call, { negative_prompt: 'text' });
+      const negative = extraMembers(call, negatives);
       const way = image === undefined ? 'text2image' : 'image2image';
       const body = {
         model: call.upstreamModel,
@@ -189,9 +195,10 @@ export function dashscopeTasks(faults: readonly FaultRule[]): ImageAdapter {
           ...extraMembers(call, taskMembers),
         },
       };
-      return jsonRequest(`${services}/${way}/image-synthesis`, body, {
+      const request = jsonRequest(`${services}/${way}/image-synthesis`, body, {
         'x-dashscope-async': 'enable',
       });
+      return namingUnsent(request, call, { ...taskMembers, ...negatives }, ['size']);
     },
     split: (call) => splitByCount(call, picturesAtOnce),
     misfit: taskMisfit,

@@ -14,7 +14,7 @@ import {
 import { dataUrl } from '../../media-request.ts';
 import { type FaultHeaders, protocolFault } from '../fault.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
-import { extraMembers, imageFormat, nearestRatio } from './request.ts';
+import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import {
   finalFault,
   faultReaders,
@@ -121,17 +121,22 @@ function ask(call: VendorCall): VendorRequest {
       ? { image_urls: images.map(dataUrl) }
       : { image_url: dataUrl(first) });
   const painted = mask && blackAndWhite(mask, 'white');
-  return jsonRequest(
-    `/${model}${first === undefined && changesOnly.test(model) ? '/text-to-image' : ''}`,
-    {
-      prompt,
-      num_images: n,
-      ...shape,
-      ...given,
-      ...(painted === undefined ? {} : { mask_url: dataUrl(painted) }),
-      output_format: imageFormat(call),
-      ...extraMembers(call, known),
-    },
+  return namingUnsent(
+    jsonRequest(
+      `/${model}${first === undefined && changesOnly.test(model) ? '/text-to-image' : ''}`,
+      {
+        prompt,
+        num_images: n,
+        ...shape,
+        ...given,
+        ...(painted === undefined ? {} : { mask_url: dataUrl(painted) }),
+        output_format: imageFormat(call),
+        ...extraMembers(call, known),
+      },
+    ),
+    call,
+    known,
+    ['size', 'output_format'],
   );
 }
 

@@ -28,7 +28,7 @@ import type {
   GenerateContentResponse,
   GoogleStatus,
 } from '../gemini/types.ts';
-import { nearestRatio, extraMembers } from './request.ts';
+import { nearestRatio, extraMembers, namingUnsent } from './request.ts';
 import {
   jsonRequest,
   imagesAnswer,
@@ -75,10 +75,15 @@ function ask(call: VendorCall): VendorRequest {
     { text: words },
     ...[...images, ...(mask === undefined ? [] : [mask])].map(inline),
   ];
-  return jsonRequest(`${modelPath(call.upstreamModel)}:generateContent`, {
-    contents: [{ role: 'user', parts }],
-    generationConfig: { responseModalities: ['TEXT', 'IMAGE'], ...shape(call) },
-  });
+  return namingUnsent(
+    jsonRequest(`${modelPath(call.upstreamModel)}:generateContent`, {
+      contents: [{ role: 'user', parts }],
+      generationConfig: { responseModalities: ['TEXT', 'IMAGE'], ...shape(call) },
+    }),
+    call,
+    {},
+    ['size', hasResolutions(call) && 'quality'],
+  );
 }
 
 const inline = ({ type, bytes }: InputImage): JsonObject => ({
@@ -176,16 +181,21 @@ export const imagen: ImageAdapter = {
       quality === 'hd' ||
       quality === 'high' ||
       (size !== undefined && imageResolutionOf(size) !== '1K');
-    return jsonRequest(`${modelPath(call.upstreamModel)}:predict`, {
-      instances: [{ prompt }],
-      parameters: {
-        sampleCount: n,
-        ...(size === undefined ? {} : { aspectRatio: nearestRatio(size, imagenRatios) }),
-        ...(large ? { sampleImageSize: '2K' } : {}),
-        includeRaiReason: true,
-        ...extraMembers(call, known),
-      },
-    });
+    return namingUnsent(
+      jsonRequest(`${modelPath(call.upstreamModel)}:predict`, {
+        instances: [{ prompt }],
+        parameters: {
+          sampleCount: n,
+          ...(size === undefined ? {} : { aspectRatio: nearestRatio(size, imagenRatios) }),
+          ...(large ? { sampleImageSize: '2K' } : {}),
+          includeRaiReason: true,
+          ...extraMembers(call, known),
+        },
+      }),
+      call,
+      known,
+      ['size', 'quality'],
+    );
   },
   split: (call) => splitByCount(call, picturesAtOnce),
   misfit: (call) =>

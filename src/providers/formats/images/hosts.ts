@@ -10,7 +10,7 @@ import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { noMask } from './mask.ts';
 import { openaiImages } from './openai.ts';
-import { extraMembers, fittedSize, nearestRatio } from './request.ts';
+import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
   faultReaders,
   jsonRequest,
@@ -86,14 +86,19 @@ export function siliconflowImages(faults: readonly FaultRule[]): ImageAdapter {
       const given = Object.fromEntries(
         images.map((image, i) => [i === 0 ? 'image' : `image${i + 1}`, dataUrl(image)]),
       );
-      return jsonRequest('/images/generations', {
-        model: call.upstreamModel,
-        prompt,
-        ...(size === undefined ? {} : { image_size: flowSize(size, call) }),
-        ...(n === 1 ? {} : { batch_size: n }),
-        ...given,
-        ...extraMembers(call, flow),
-      });
+      return namingUnsent(
+        jsonRequest('/images/generations', {
+          model: call.upstreamModel,
+          prompt,
+          ...(size === undefined ? {} : { image_size: flowSize(size, call) }),
+          ...(n === 1 ? {} : { batch_size: n }),
+          ...given,
+          ...extraMembers(call, flow),
+        }),
+        call,
+        flow,
+        ['size'],
+      );
     },
     split: (call) => splitByCount(call, /kolors/i.test(call.upstreamModel) ? 4 : 1),
     misfit: (call) => {
@@ -142,7 +147,12 @@ export function fireworksImages(faults: readonly FaultRule[]): ImageAdapter {
         ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
         ...extraMembers(call, steps),
       };
-      return jsonRequest(`/workflows/${path}/text_to_image`, body, { accept: 'application/json' });
+      return namingUnsent(
+        jsonRequest(`/workflows/${path}/text_to_image`, body, { accept: 'application/json' }),
+        call,
+        steps,
+        ['size'],
+      );
     },
     split: (call) => splitByCount(call, 1),
     misfit: (call) =>
@@ -197,13 +207,18 @@ export function openrouterImages(faults: readonly FaultRule[]): ImageAdapter {
         type: 'image_url',
         image_url: { url: dataUrl(image) },
       }));
-      return jsonRequest('/images', {
-        model: call.upstreamModel,
-        prompt,
-        ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
-        ...(references.length === 0 ? {} : { input_references: references }),
-        ...extraMembers(call, router),
-      });
+      return namingUnsent(
+        jsonRequest('/images', {
+          model: call.upstreamModel,
+          prompt,
+          ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+          ...(references.length === 0 ? {} : { input_references: references }),
+          ...extraMembers(call, router),
+        }),
+        call,
+        router,
+        ['size'],
+      );
     },
     split: (call) => splitByCount(call, 1),
     misfit: (call) => (imageRequestOf(call).mask === undefined ? undefined : noMask),
@@ -224,15 +239,20 @@ export function cogView(faults: readonly FaultRule[]): ImageAdapter {
   return {
     ask: (call) => {
       const { prompt, size, quality } = imageRequestOf(call);
-      return jsonRequest('/images/generations', {
-        model: call.upstreamModel,
-        prompt,
-        ...(size === undefined ? {} : { size: imageSizeText(fittedSize(size, sides)) }),
-        ...(quality === undefined || quality === 'auto'
-          ? {}
-          : { quality: quality === 'hd' || quality === 'high' ? 'hd' : 'standard' }),
-        ...extraMembers(call, known),
-      });
+      return namingUnsent(
+        jsonRequest('/images/generations', {
+          model: call.upstreamModel,
+          prompt,
+          ...(size === undefined ? {} : { size: imageSizeText(fittedSize(size, sides)) }),
+          ...(quality === undefined || quality === 'auto'
+            ? {}
+            : { quality: quality === 'hd' || quality === 'high' ? 'hd' : 'standard' }),
+          ...extraMembers(call, known),
+        }),
+        call,
+        known,
+        ['size', 'quality'],
+      );
     },
     split: (call) => splitByCount(call, 1),
     read,

@@ -12,7 +12,7 @@ import {
 import { protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { blackAndWhite, maskMisfit } from './mask.ts';
-import { extraMembers, nearestRatio } from './request.ts';
+import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** An answer (developer.ideogram.ai, generate-v3, 2026-10). */
@@ -127,7 +127,10 @@ function ask(call: VendorCall): VendorRequest {
       ([name, value]): FormField => [name, String(value)],
     ),
   ];
-  return formRequest(`/v1/${base}/${way}`, fields, call.answerId);
+  return namingUnsent(formRequest(`/v1/${base}/${way}`, fields, call.answerId), call, known, [
+    way !== 'edit' && 'size',
+    speed === undefined && 'quality',
+  ]);
 }
 
 function misfit(call: VendorCall): ImageMisfit | undefined {

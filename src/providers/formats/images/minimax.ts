@@ -7,7 +7,7 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
-import { extraMembers, nearestRatio } from './request.ts';
+import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import {
   faultReaders,
   jsonRequest,
@@ -45,14 +45,19 @@ export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
   return {
     ask: (call) => {
       const { prompt, n, size, returns } = imageRequestOf(call);
-      return jsonRequest('/image_generation', {
-        model: call.upstreamModel,
-        prompt,
-        n,
-        ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
-        response_format: returns === 'url' ? 'url' : 'base64',
-        ...extraMembers(call, known),
-      });
+      return namingUnsent(
+        jsonRequest('/image_generation', {
+          model: call.upstreamModel,
+          prompt,
+          n,
+          ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+          response_format: returns === 'url' ? 'url' : 'base64',
+          ...extraMembers(call, known),
+        }),
+        call,
+        known,
+        ['size'],
+      );
     },
     split: (call) => splitByCount(call, picturesAtOnce),
     read: (reply, _, call) => read(reply, call, faults),

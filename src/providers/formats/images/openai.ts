@@ -23,6 +23,7 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { type ImageSize, type ImageRequest, imageSizeText } from '../../media-request.ts';
+import { setAmong } from '../../not-sent.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { formRequest } from '../multipart.ts';
 import { fittedSize, nearestRatio } from './request.ts';
@@ -126,6 +127,14 @@ function changed(
   return members;
 }
 
+/** The client's members that this model does not get, beside those that Tollgate sets itself. */
+function refused(call: VendorCall, quirks: ImagesQuirks): readonly string[] {
+  const members = changed(call, quirks);
+  return [...(quirks.drop ?? []).filter((name) => !ours.includes(name)), 'quality'].filter(
+    (name) => members.has(name) && members.get(name) === undefined,
+  );
+}
+
 function sizeSaid(call: VendorCall<ImagesRequest>, { size: write }: ImagesQuirks): JsonObject {
   const { size } = imageRequestOf(call);
   const requested = call.body.size;
@@ -173,7 +182,12 @@ function edited(call: VendorCall, quirks: ImagesQuirks): Buffer {
 export function openaiImages(quirks: ImagesQuirks = {}): ImageAdapter {
   const { nMax, path = '/images/generations' } = quirks;
   return {
-    ask: (call) => ({ path, headers: json, body: edited(call, quirks) }),
+    ask: (call) => ({
+      path,
+      headers: json,
+      body: edited(call, quirks),
+      dropped: setAmong(call, refused(call, quirks)),
+    }),
     read: (reply, _, call) => read(reply, call, quirks),
     fault: (status, headers, reply) => faultOf(status, headers, reply, quirks.faults),
     ...(nMax === undefined
@@ -211,11 +225,14 @@ function form(call: VendorCall, quirks: ImagesQuirks, path: string): VendorReque
     return text === undefined ? [] : [[quirks.rename?.[name] ?? name, text] as const];
   });
   const name = images.length > 1 ? 'image[]' : 'image';
-  return formRequest(
+  const request = formRequest(
     path,
     [...fields, ...images.map((image) => [name, image] as const), ['mask', mask]],
     call.answerId,
   );
+  // A form carries no objects.
+  const objects = kept.flatMap(([member, value]) => (fieldOf(value) === undefined ? member : []));
+  return { ...request, dropped: setAmong(call, [...refused(call, quirks), ...objects]) };
 }
 
 /** Members that hold images. */

@@ -19,7 +19,7 @@ import {
 import { protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { blackAndWhite, maskMisfit } from './mask.ts';
-import { extraMembers, nearestRatio } from './request.ts';
+import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
 /** An answer (recraft.ai/docs/api-reference, 2026-11). */
@@ -80,14 +80,19 @@ const parts: ImageAdapter['split'] = (call) => splitByCount(call, picturesAtOnce
 export const recraftImages: ImageAdapter = {
   ask: (call) => {
     const { prompt, n, size, returns } = imageRequestOf(call);
-    return jsonRequest('/images/generations', {
-      prompt,
-      model: call.upstreamModel,
-      n,
-      ...(size === undefined ? {} : { size: nearestRatio(size, ratios) }),
-      response_format: returns === 'url' ? 'url' : 'b64_json',
-      ...extraMembers(call, known),
-    });
+    return namingUnsent(
+      jsonRequest('/images/generations', {
+        prompt,
+        model: call.upstreamModel,
+        n,
+        ...(size === undefined ? {} : { size: nearestRatio(size, ratios) }),
+        response_format: returns === 'url' ? 'url' : 'b64_json',
+        ...extraMembers(call, known),
+      }),
+      call,
+      known,
+      ['size'],
+    );
   },
   split: parts,
   read,
@@ -99,21 +104,26 @@ export const recraftEdits: ImageAdapter = {
   ask: (call): VendorRequest => {
     const { prompt, n, images, mask, returns } = imageRequestOf(call);
     const strength = extraMembers(call, { strength: 'number' })['strength'] ?? usualStrength;
-    return formRequest(
-      mask === undefined ? '/images/imageToImage' : '/images/inpaint',
-      [
-        ['image', images[0]],
-        ['mask', mask && blackAndWhite(mask, 'white')],
-        ['prompt', prompt],
-        ['strength', mask === undefined ? Number(strength) : undefined],
-        ['model', call.upstreamModel],
-        ['n', n],
-        ['response_format', returns === 'url' ? 'url' : 'b64_json'],
-        ...Object.entries(extraMembers(call, knownInForms)).map(
-          ([name, value]): FormField => [name, String(value)],
-        ),
-      ],
-      call.answerId,
+    return namingUnsent(
+      formRequest(
+        mask === undefined ? '/images/imageToImage' : '/images/inpaint',
+        [
+          ['image', images[0]],
+          ['mask', mask && blackAndWhite(mask, 'white')],
+          ['prompt', prompt],
+          ['strength', mask === undefined ? Number(strength) : undefined],
+          ['model', call.upstreamModel],
+          ['n', n],
+          ['response_format', returns === 'url' ? 'url' : 'b64_json'],
+          ...Object.entries(extraMembers(call, knownInForms)).map(
+            ([name, value]): FormField => [name, String(value)],
+          ),
+        ],
+        call.answerId,
+      ),
+      call,
+      knownInForms,
+      [mask === undefined && 'strength'],
     );
   },
   split: parts,

@@ -14,7 +14,7 @@ import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
-import { extraMembers, imageFormat, nearestRatio } from './request.ts';
+import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import {
   finalFault,
   faultReaders,
@@ -106,9 +106,11 @@ export const replicateImages: ImageAdapter = {
 function ask(call: VendorCall): VendorRequest {
   const [name = '', version] = call.upstreamModel.split(':');
   const input = inputOf(call);
-  return version === undefined
-    ? jsonRequest(`/models/${name}/predictions`, { input })
-    : jsonRequest('/predictions', { version, input });
+  const request =
+    version === undefined
+      ? jsonRequest(`/models/${name}/predictions`, { input })
+      : jsonRequest('/predictions', { version, input });
+  return namingUnsent(request, call, known, ['size', 'output_format']);
 }
 
 function inputOf(call: VendorCall): Record<string, unknown> {

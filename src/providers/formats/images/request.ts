@@ -1,4 +1,5 @@
-import type { VendorCall } from '../../adapter.ts';
+import type { VendorCall, VendorRequest } from '../../adapter.ts';
+import { notSent } from '../../not-sent.ts';
 import type { ImageSize } from '../../media-request.ts';
 
 type Kind = 'text' | 'number' | 'flag' | 'any';
@@ -18,6 +19,38 @@ export function extraMembers(
   }
   return found;
 }
+
+/** The members that every vendor gets in some form, and those that Tollgate serves itself. */
+const everywhere = [
+  'model',
+  'prompt',
+  'n',
+  'response_format',
+  'stream',
+  'partial_images',
+  'image',
+  'images',
+  'mask',
+];
+
+/**
+ * The request to a vendor with a format of its own, with the members of the client's that it does
+ * not get. `known`: the vendor's own members; `read`: others that are a part of the request.
+ */
+export const namingUnsent = (
+  request: VendorRequest,
+  call: VendorCall,
+  known: Readonly<Record<string, Kind>>,
+  read: readonly (string | false)[],
+): VendorRequest => ({
+  ...request,
+  dropped: notSent(
+    call,
+    everywhere,
+    Object.keys(known),
+    read.filter((name) => name !== false),
+  ),
+});
 
 function readAs(kind: Kind, value: unknown): unknown {
   if (value === undefined || value === null || value === '') return undefined;

@@ -12,7 +12,7 @@ import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
 import { noMask } from './mask.ts';
-import { extraMembers, nearestRatio } from './request.ts';
+import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import {
   finalFault,
   faultReaders,
@@ -54,6 +54,7 @@ const ratios = [
   '1080:1440',
 ] as const;
 const referencesMax = 3;
+const known = { seed: 'number' } as const;
 
 /** docs.dev.runwayml.com/errors, 2026-08. */
 const { fault, polled } = faultReaders([
@@ -64,18 +65,23 @@ const { fault, polled } = faultReaders([
 export const runwayImages: ImageAdapter = {
   ask: (call) => {
     const { prompt, size, images } = imageRequestOf(call);
-    return jsonRequest(
-      '/v1/text_to_image',
-      {
-        model: call.upstreamModel,
-        promptText: prompt,
-        ratio: shapeOf(size),
-        ...(images.length === 0
-          ? {}
-          : { referenceImages: images.map((image) => ({ uri: dataUrl(image) })) }),
-        ...extraMembers(call, { seed: 'number' }),
-      },
-      version,
+    return namingUnsent(
+      jsonRequest(
+        '/v1/text_to_image',
+        {
+          model: call.upstreamModel,
+          promptText: prompt,
+          ratio: shapeOf(size),
+          ...(images.length === 0
+            ? {}
+            : { referenceImages: images.map((image) => ({ uri: dataUrl(image) })) }),
+          ...extraMembers(call, known),
+        },
+        version,
+      ),
+      call,
+      known,
+      ['size'],
     );
   },
   split: (call) => splitByCount(call, 1),

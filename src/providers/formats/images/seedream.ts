@@ -18,7 +18,7 @@ import {
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { noMask } from './mask.ts';
-import { extraMembers, fittedSize } from './request.ts';
+import { extraMembers, fittedSize, namingUnsent } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
 /** An answer; images have errors of their own (volcengine.com/docs/82379/1541523, 2026-08). */
@@ -72,17 +72,26 @@ export function seedream(faults: readonly FaultRule[]): ImageAdapter {
   return {
     ask: (call) => {
       const { prompt, size, quality, images, returns } = imageRequestOf(call);
-      return jsonRequest('/images/generations', {
-        model: call.upstreamModel,
-        prompt,
-        ...(images.length === 0
-          ? {}
-          : { image: images.length === 1 ? images.map(dataUrl)[0] : images.map(dataUrl) }),
-        ...sizeSaid(size, quality, call.upstreamModel),
-        response_format: returns === 'url' ? 'url' : 'b64_json',
-        ...formatSaid(call),
-        ...extraMembers(call, known),
-      });
+      return namingUnsent(
+        jsonRequest('/images/generations', {
+          model: call.upstreamModel,
+          prompt,
+          ...(images.length === 0
+            ? {}
+            : { image: images.length === 1 ? images.map(dataUrl)[0] : images.map(dataUrl) }),
+          ...sizeSaid(size, quality, call.upstreamModel),
+          response_format: returns === 'url' ? 'url' : 'b64_json',
+          ...formatSaid(call),
+          ...extraMembers(call, known),
+        }),
+        call,
+        known,
+        [
+          'size',
+          size === undefined && !call.upstreamModel.includes('seedream-3') && 'quality',
+          ...Object.keys(formatSaid(call)),
+        ],
+      );
     },
     split: (call) => splitByCount(call, 1),
     misfit: (call) => {

@@ -11,7 +11,7 @@ import {
 import { type FaultHeaders, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
-import { extraMembers, imageFormat, nearestRatio } from './request.ts';
+import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** An answer in JSON (platform.stability.ai/docs/api-reference, 2026-10). */
@@ -54,7 +54,6 @@ const known = {
   seed: 'number',
   negative_prompt: 'text',
   style_preset: 'text',
-  strength: 'number',
   cfg_scale: 'number',
   grow_mask: 'number',
 } as const;
@@ -77,7 +76,7 @@ function ask(call: VendorCall): VendorRequest {
   const way = wayOf(call);
   const [image] = images;
   const format = imageFormat(call);
-  const { strength, ...more } = extraMembers(call, known);
+  const { strength } = extraMembers(call, { strength: 'number' });
   const changes = image !== undefined && way !== 'inpaint';
   const fields: readonly FormField[] = [
     ['prompt', prompt],
@@ -93,9 +92,16 @@ function ask(call: VendorCall): VendorRequest {
     ],
     // sd3 makes no WebP.
     ['output_format', way === 'sd3' && format === 'webp' ? 'png' : format],
-    ...Object.entries(more).map(([name, value]): FormField => [name, String(value)]),
+    ...Object.entries(extraMembers(call, known)).map(
+      ([name, value]): FormField => [name, String(value)],
+    ),
   ];
-  return formRequest(ways[way].path, fields, call.answerId, { accept: 'application/json' });
+  return namingUnsent(
+    formRequest(ways[way].path, fields, call.answerId, { accept: 'application/json' }),
+    call,
+    known,
+    [image === undefined && 'size', changes && 'strength', 'output_format'],
+  );
 }
 
 function misfit(call: VendorCall): ImageMisfit | undefined {

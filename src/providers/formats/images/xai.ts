@@ -4,7 +4,7 @@ import { type ImageSize, dataUrl, imageResolutionOf } from '../../media-request.
 import type { FaultRule } from '../fault.ts';
 import { noMask } from './mask.ts';
 import { type ImagesQuirks, openaiImages } from './openai.ts';
-import { extraMembers, nearestRatio } from './request.ts';
+import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { jsonRequest, splitByCount } from './response.ts';
 
 /**
@@ -52,16 +52,21 @@ export function xaiEdits(faults: readonly FaultRule[]): ImageAdapter {
     ask: (call) => {
       const { prompt, n, images, size, returns, quality: requested } = imageRequestOf(call);
       const named = requested === undefined ? undefined : quality(requested, call.upstreamModel);
-      return jsonRequest('/images/edits', {
-        model: call.upstreamModel,
-        prompt,
-        images: images.map((image) => ({ type: 'image_url', url: dataUrl(image) })),
-        ...(n === 1 ? {} : { n }),
-        ...(size === undefined ? {} : shape(size)),
-        ...(named === undefined ? {} : { quality: named }),
-        response_format: returns === 'url' ? 'url' : 'b64_json',
-        ...extraMembers(call, known),
-      });
+      return namingUnsent(
+        jsonRequest('/images/edits', {
+          model: call.upstreamModel,
+          prompt,
+          images: images.map((image) => ({ type: 'image_url', url: dataUrl(image) })),
+          ...(n === 1 ? {} : { n }),
+          ...(size === undefined ? {} : shape(size)),
+          ...(named === undefined ? {} : { quality: named }),
+          response_format: returns === 'url' ? 'url' : 'b64_json',
+          ...extraMembers(call, known),
+        }),
+        call,
+        known,
+        ['size', named !== undefined && 'quality'],
+      );
     },
     split: (call) => splitByCount(call, 10),
     misfit: (call) => {
