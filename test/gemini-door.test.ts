@@ -474,6 +474,36 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await get('/v1beta/models?pageSize=x', google)).error.status).toBe('INVALID_ARGUMENT');
   });
 
+  test('a path that is not served is a 404 in the format of the client, wherever its key is', async () => {
+    const { running } = await begin();
+    const { key } = running;
+    const at = async (method: string, path: string, headers: Record<string, string>) => {
+      const response = await fetch(running.url + path, { method, headers });
+      return [response.status, JSON.parse(await response.text())];
+    };
+    const google = { error: { status: 'NOT_FOUND' } };
+    const messages = { type: 'error', error: { type: 'not_found_error' } };
+    const chat = { error: { code: 'unknown_url' } };
+    for (const path of ['/v1/cachedContents', '/v1/batches', '/v1/interactions']) {
+      expect(await at('GET', path, { 'x-goog-api-key': key })).toMatchObject([404, google]);
+      expect(await at('GET', `${path}?key=${key}`, {})).toMatchObject([404, google]);
+    }
+    for (const path of ['/v1/skills', '/v1/files', '/v1/complete']) {
+      expect(await at('POST', path, { 'x-api-key': key })).toMatchObject([404, messages]);
+      const bearer = { authorization: `Bearer ${key}` };
+      const both = { ...bearer, 'anthropic-version': '2023-06-01' };
+      expect(await at('POST', path, both)).toMatchObject([404, messages]);
+      expect(await at('POST', path, bearer)).toMatchObject([404, chat]);
+    }
+    expect(await at('PUT', '/v1/files', { 'x-api-key': key })).toMatchObject([404, messages]);
+    expect(await at('GET', '/v1/skills', { 'x-api-key': 'sk-wrong' })).toMatchObject([401, {}]);
+    for (const method of ['batchGenerateContent', 'predict', 'asyncBatchEmbedContent']) {
+      const path = `/v1beta/models/gem:${method}`;
+      const [status, body] = await at('POST', path, { 'x-goog-api-key': key });
+      expect([status, body.error.message]).toEqual([404, `Invalid URL (POST ${path})`]);
+    }
+  });
+
   test('faults of the path, of the length and of the modality are told in the format', async () => {
     const { vendor, running, ask } = await begin();
     const errorAt = async (path: string) => {

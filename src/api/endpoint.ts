@@ -55,8 +55,8 @@ export interface Endpoint {
   readonly aliases?: readonly string[];
   /** Absent: `chatConvention`. */
   readonly convention?: ClientConvention;
-  /** Clients of this convention find no endpoint here: the handler refuses them. */
-  readonly hiddenFrom?: ClientConvention;
+  /** Clients of other conventions find no endpoint here: the handler refuses them. */
+  readonly onlyFor?: ClientConvention;
   /**
    * `stream`: the handler reads the body as it arrives. Absent: the handler gets the whole body.
    */

@@ -25,6 +25,7 @@ import {
 } from '../http/request-body.ts';
 import type { ResponseWriter, Serve, TransportRequest } from '../http/transport.ts';
 import { limitHeaders } from '../limits/limiter.ts';
+import { messagesVersionHeader } from '../providers/conversation/messages-version.ts';
 import type { RefusedRequest } from '../request-log/recorder.ts';
 import { isAway } from '../storage/database.ts';
 import { answerPreflight, corsExposedHeaders, corsHeaders } from './cors.ts';
@@ -108,7 +109,7 @@ class EndpointEntry implements ApiEntry {
     this.#clientAddress = address;
     this.#parts = parts;
     this.#log = log;
-    this.#routes = new Routes(endpoints, chatConvention, rootConventions);
+    this.#routes = new Routes(endpoints, chatConvention, rootConventions, sharedConvention);
     this.#bodyBytesMax = bodyBytesMax;
     this.#bodyBytes = new BodyBudget(parts.limits.bodyBytesInFlightMax);
     serveNodeRequests(server, (url) => this.#routes.serves(url), this.serve);
@@ -371,7 +372,9 @@ class EndpointEntry implements ApiEntry {
     const { method, url } = request;
     const path = pathOfUrl(url);
     const methodsAt = (at: string): readonly string[] => this.#routes.methodsAt(at, convention);
-    const allowed = methodsAt(path);
+    // The model of this format may have a colon in its name, and then no method follows it.
+    const isMethod = convention === generateConvention && /:[a-z]+$/i.test(path);
+    const allowed = isMethod && method === 'POST' ? [] : methodsAt(path);
     if (allowed.length === 0) {
       const right = path.replace(/^(?:\/v1)*\//, '/v1/');
       const instead = methodsAt(right).length === 0 ? '' : endpointHint(right);
@@ -521,6 +524,24 @@ export const speaksGenerate = (headers: IncomingHttpHeaders, url: string): boole
   url.startsWith('/v1beta') ||
   headers['x-goog-api-key'] !== undefined ||
   queryKey(url) !== undefined;
+
+/** Whether the headers are those of a client of `/v1/messages`. */
+export const speaksMessages = (headers: IncomingHttpHeaders): boolean =>
+  headers[messagesVersionHeader] !== undefined || headers['x-api-key'] !== undefined;
+
+/**
+ * For paths that conventions share, and for those without an endpoint: the request shows which
+ * convention its client speaks.
+ */
+export const sharedConvention: ClientConvention = {
+  ...chatConvention,
+  spokenBy: (headers, url) =>
+    speaksGenerate(headers, url)
+      ? generateConvention
+      : speaksMessages(headers)
+        ? messagesConvention
+        : chatConvention,
+};
 
 /** The convention of URLs without an endpoint, by their first segment. */
 const rootConventions: Readonly<Record<string, ClientConvention>> = {

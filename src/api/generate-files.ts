@@ -14,7 +14,7 @@ import {
   idIn,
   sendJson,
 } from './endpoint.ts';
-import { chatConvention, generateConvention, speaksGenerate } from './entry.ts';
+import { chatConvention, generateConvention, sharedConvention, speaksGenerate } from './entry.ts';
 import { numberIn } from './generate-models.ts';
 import { parseJson, refuseType } from './request-body.ts';
 import { pathOfUrl } from './routes.ts';
@@ -47,31 +47,34 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
     method: Endpoint['method'],
     path: string,
     answer: (context: RequestContext, uploads: Uploads) => Promise<void>,
-  ): Endpoint => ({
-    method,
-    path,
-    aliases:
-      path === uploadPath
-        ? [stableUploadPath, stableFilesPath]
-        : [path.replace(filesPath, stableFilesPath)],
-    convention: conventionOf(path, uploads),
-    hiddenFrom: chatConvention,
-    // The entry does not read a file, so that no part of it gets into a record.
-    ...(path === uploadPath ? { body: 'stream' } : {}),
-    handle: async (context) => {
-      const { method: asked, url } = context.request;
-      if (context.convention === chatConvention)
-        refuse('unknown_url', { method: asked, path: pathOfUrl(url), instead: '' });
-      if (path === uploadPath)
-        context.response.header('access-control-expose-headers', uploadHeaders);
-      const entered = await enterFree(parts, context.principal);
-      try {
-        await answer(context, uploads);
-      } finally {
-        entered.finish(0);
-      }
-    },
-  });
+  ): Endpoint => {
+    const convention = conventionOf(path, uploads);
+    return {
+      method,
+      path,
+      aliases:
+        path === uploadPath
+          ? [stableUploadPath, stableFilesPath]
+          : [path.replace(filesPath, stableFilesPath)],
+      convention,
+      onlyFor: generateConvention,
+      // The entry does not read a file, so that no part of it gets into a record.
+      ...(path === uploadPath ? { body: 'stream' } : {}),
+      handle: async (context) => {
+        const { method: asked, url } = context.request;
+        if (context.convention !== convention)
+          refuse('unknown_url', { method: asked, path: pathOfUrl(url), instead: '' });
+        if (path === uploadPath)
+          context.response.header('access-control-expose-headers', uploadHeaders);
+        const entered = await enterFree(parts, context.principal);
+        try {
+          await answer(context, uploads);
+        } finally {
+          entered.finish(0);
+        }
+      },
+    };
+  };
   return [
     endpoint('POST', uploadPath, (context) =>
       queryOf(context).has('upload_id') ? proceed(context, uploads) : begin(context, uploads),
@@ -102,7 +105,7 @@ function conventionOf(path: string, uploads: Uploads): ClientConvention {
     },
     spokenBy: (headers, url) =>
       url.startsWith(stableFilesPath) && !speaksGenerate(headers, url)
-        ? chatConvention
+        ? (sharedConvention.spokenBy?.(headers, url) ?? chatConvention)
         : convention,
   };
   return convention;

@@ -1,12 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Offer, Snapshot } from '../catalog/snapshot.ts';
 import { offerTo } from '../gateway/models/offers.ts';
-import { messagesVersionHeader } from '../providers/conversation/messages-version.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
-import type { ClientConvention, Endpoint, HttpRequest } from './endpoint.ts';
-import { chatConvention, generateConvention, messagesConvention, speaksGenerate } from './entry.ts';
+import type { Endpoint, HttpRequest } from './endpoint.ts';
+import { generateConvention, sharedConvention, speaksMessages } from './entry.ts';
 import {
   getGenerateModel,
   listGenerateModels,
@@ -32,14 +30,14 @@ export function modelEndpoints({
       method: 'GET',
       path: '/models',
       aliases: ['/api/v1/models', ...modelPrefixes.map((prefix) => `${prefix}/models`)],
-      convention: modelsConvention,
+      convention: sharedConvention,
       handle: list,
     },
     {
       method: 'GET',
       path: '/models/*',
       aliases: modelPrefixes.map((prefix) => `${prefix}/models/*`),
-      convention: modelsConvention,
+      convention: sharedConvention,
       handle({ principal, request, response, convention }) {
         const id = request.params['*'] ?? '';
         if (convention === generateConvention) {
@@ -58,24 +56,6 @@ export function modelEndpoints({
  */
 const pageDefault = 20;
 export const modelsPageMax = 1_000;
-
-/**
- * Both conventions have `/v1/models`: the request's headers show which one the client speaks, and
- * the key may come in either header.
- */
-const modelsConvention: ClientConvention = {
-  ...chatConvention,
-  credential: messagesConvention.credential,
-  spokenBy: (headers, url) =>
-    speaksGenerate(headers, url)
-      ? generateConvention
-      : speaksMessages(headers)
-        ? messagesConvention
-        : modelsConvention,
-};
-
-const speaksMessages = (headers: IncomingHttpHeaders): boolean =>
-  headers[messagesVersionHeader] !== undefined || headers['x-api-key'] !== undefined;
 
 /** OpenAI's four members, the day on which the vendor shuts the model down, and `modelFacts`. */
 function render(offer: Offer, at: number): object {

@@ -30,24 +30,25 @@ export class Routes {
   readonly #routes: readonly Route[];
   /** The paths outside `/v1`. */
   readonly #aliases: ReadonlySet<string>;
-  readonly #fallback: ClientConvention;
+  readonly #elsewhere: ClientConvention;
   readonly #rootConventions: Readonly<Record<string, ClientConvention>>;
 
   /**
-   * `fallback`: the convention of endpoints and URLs that have none. `rootConventions`: the
-   * convention of URLs without an endpoint by their first segment, where it is another one.
+   * `usual`: the convention of endpoints that name none. `elsewhere`: that of URLs without an
+   * endpoint; `rootConventions`: the same by their first segment, where it is another one.
    */
   constructor(
     endpoints: readonly Endpoint[],
-    fallback: ClientConvention,
+    usual: ClientConvention,
     rootConventions: Readonly<Record<string, ClientConvention>> = {},
+    elsewhere: ClientConvention = usual,
   ) {
-    this.#fallback = fallback;
+    this.#elsewhere = elsewhere;
     this.#rootConventions = rootConventions;
     const routes = endpoints.flatMap((endpoint) =>
       [fullPath(endpoint), ...(endpoint.aliases ?? [])].map((path): Route => {
         const segments = path.slice(1).split('/');
-        const convention = endpoint.convention ?? fallback;
+        const convention = endpoint.convention ?? usual;
         return { endpoint, segments, convention, params: noParams };
       }),
     );
@@ -90,14 +91,14 @@ export class Routes {
 
   /**
    * The methods of the endpoints at a path under `/v1` in which no parameter is empty. `asked`:
-   * endpoints that are hidden from clients of this convention are left out.
+   * endpoints that are only for clients of another convention are left out.
    */
   methodsAt(path: string, asked?: ClientConvention): readonly string[] {
     const segments = path.split('/').slice(1);
     return this.#routes
       .filter((route) => {
-        const { hiddenFrom } = route.endpoint;
-        if (hiddenFrom !== undefined && hiddenFrom === asked) return false;
+        const { onlyFor } = route.endpoint;
+        if (onlyFor !== undefined && onlyFor !== asked) return false;
         const params = paramsOf(route.segments, segments);
         return params !== undefined && !Object.values(params).includes('');
       })
@@ -115,7 +116,7 @@ export class Routes {
       ({ endpoint: { convention, path } }) =>
         convention !== undefined && `${pathOfUrl(url)}/`.startsWith(`${fullPath({ path })}/`),
     );
-    return near?.convention ?? this.#fallback;
+    return near?.convention ?? this.#elsewhere;
   }
 }
 
