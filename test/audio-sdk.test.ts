@@ -184,6 +184,13 @@ onSqlite((_, __, fresh) => {
       await running.expectBooks();
     }, 60_000);
 
+    test('has as many characters read as the format allows, whatever they are', async () => {
+      const { client } = await start();
+      const input = '😀'.repeat(4_096);
+      const reply = await client.audio.speech.create({ model: 'tts-1', voice: 'nova', input });
+      expect((await reply.arrayBuffer()).byteLength).toBeGreaterThan(0);
+    });
+
     test('gets each format of a voice', async () => {
       const { client } = await start();
       for (const format of ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const)

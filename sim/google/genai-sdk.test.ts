@@ -238,6 +238,13 @@ describe.each([
   });
 });
 
+test('several texts of one content have one vector, as the package asks the second generation', async () => {
+  const model = 'gemini-embedding-2';
+  const { embeddings } = await gemini.models.embedContent({ model, contents: ['one', 'two'] });
+  expect(embeddings).toHaveLength(1);
+  expect(embeddings?.[0]?.values?.length).toBeGreaterThan(0);
+});
+
 test('the Gemini API lists and describes its models', async () => {
   const names: (string | undefined)[] = [];
   for await (const model of await gemini.models.list({ config: { pageSize: 3 } }))

@@ -92,7 +92,7 @@ function speechComplaint(
   const input = text(raw['input']);
   if (input === undefined || input === '')
     return { message: 'input must be a text', param: 'input' };
-  if (input.length > charactersMax)
+  if ([...input].length > charactersMax)
     return { message: `String should have at most ${charactersMax} characters`, param: 'input' };
   const voice = text(raw['voice']);
   if (voice === undefined || (voices !== undefined && !voices.test(voice)))

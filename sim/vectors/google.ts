@@ -54,10 +54,10 @@ function batch(requests: readonly Json[], named: string, single = false): Reply 
     const parts = list(object(request['content'])['parts']).map((part) =>
       text(object(part)['text']),
     );
-    const [one] = parts;
-    if (parts.length !== 1 || one === undefined || one === '')
+    // The parts of one content have one vector (ai.google.dev/gemini-api/docs/embeddings, 2026-11).
+    if (parts.length === 0 || parts.some((part) => part === undefined || part === ''))
       return status(400, `* EmbedContentRequest.content: contents is empty`);
-    texts.push(one);
+    texts.push(parts.join('\n'));
   }
   const size = number(requests[0]?.['outputDimensionality']) ?? dimensionsUsual;
   const tokens = sum(texts);
