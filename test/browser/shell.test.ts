@@ -266,6 +266,26 @@ describe.skipIf(noChromium)('somebody whose session has ended, in Chromium', () 
   }, 60_000);
 });
 
+describe.skipIf(noChromium)('two users of one browser, in Chromium', () => {
+  test('a page of one begins anew once the other has signed in, and sends nothing for the other', async () => {
+    const live = await sharedConsole();
+    const [user, other] = [await live.newUser(), await live.newUser()];
+    const { page, context, go } = await openWindow(live.url, user.cookie);
+    await page.clock.install();
+    await go('/keys/new');
+    await page.getByLabel('Name').fill('typed before');
+    const [name = '', value = ''] = other.cookie.split('=', 2);
+    await context.addCookies([{ name, value, url: live.url, httpOnly: true }]);
+    // The page looks at its session again, as it does after an event of the other user's.
+    await page.clock.runFor(61_000);
+    const begun = page.waitForEvent('load');
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+    await begun;
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('');
+    expect((await other.ask('keys')).json.items).toEqual([]);
+  }, 60_000);
+});
+
 describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
   test('a part that cannot be loaded says so in its place, with its request id, and can be asked for again', async () => {
     const live = await sharedConsole();

@@ -59,18 +59,27 @@ export const sessionData = queryOptions({
   queryFn: async ({ signal }): Promise<SessionView> => {
     const session = await get<SessionView>('session', {}, signal);
     const before = queryClient.getQueryData<SessionView>(['session']);
-    // A page is drawn for one user: a user who was signed in a moment ago signs in again, over the
-    // page.
+    // A user who was signed in a moment ago signs in again, over the page.
     if (session.me === null && before?.me) {
       await signedInAgain();
-      return get<SessionView>('session', {}, signal).then(known);
+      return get<SessionView>('session', {}, signal).then(ofThisUser);
     }
-    return known(session);
+    return ofThisUser(session);
   },
   staleTime: 60_000,
 });
 
-function known(session: SessionView): SessionView {
+/**
+ * A page is drawn for one user, and what it sends is in the name of that user. The session of
+ * another one, who signed in in another tab, loads the page anew: its token is not taken over, and
+ * the promise stays open, so that no request that waits is sent.
+ */
+export async function ofThisUser(session: SessionView): Promise<SessionView> {
+  const drawnFor = queryClient.getQueryData<SessionView>(['session'])?.me;
+  if (drawnFor && session.me && session.me.id !== drawnFor.id) {
+    location.reload();
+    return new Promise(() => undefined);
+  }
   rememberCsrf(session.csrf);
   return session;
 }

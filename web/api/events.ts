@@ -54,20 +54,19 @@ export function useLiveness(): Liveness {
 }
 
 /**
- * One stream per browser: the tab that gets the lock reads it, the others listen to that tab.
- * Without locks (plain http) every tab polls. Returns a function that stops it.
+ * One stream per user of a browser: the tab that gets the lock reads it, the others listen to that
+ * tab. Without locks (plain http) every tab polls. Returns a function that stops it.
  */
-export function startEvents(address: string): () => void {
+export function startEvents(address: string, userId: string): () => void {
   if (!('locks' in navigator) || !('BroadcastChannel' in globalThis)) return startPolling();
-  const channel = new BroadcastChannel('tollgate-events');
+  const name = `tollgate-events ${userId}`;
+  const channel = new BroadcastChannel(name);
   channel.addEventListener('message', ({ data }) =>
     data.name === 'alive' ? alive(data.live) : deliver(data.name, data.text),
   );
   const ended = new AbortController();
   navigator.locks
-    .request('tollgate-events', { signal: ended.signal }, () =>
-      lead(address, channel, ended.signal),
-    )
+    .request(name, { signal: ended.signal }, () => lead(address, channel, ended.signal))
     .catch((error: unknown) => {
       if (!ended.signal.aborted) throw error;
     });

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { SessionView } from '../../src/console/contract.ts';
-import { get, rememberCsrf } from '../api/client.ts';
-import { queryClient, sessionData } from '../api/data.ts';
+import { get } from '../api/client.ts';
+import { ofThisUser, queryClient, sessionData } from '../api/data.ts';
 import { sessionIsBack, sessionStaysGone, signInChannel } from '../api/session-gone.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -17,15 +17,10 @@ export function SessionGone(): ReactNode {
   const [blocked, setBlocked] = useState(false);
   useEffect(() => {
     const channel = signInChannel();
-    const userId = queryClient.getQueryData(sessionData.queryKey)?.me?.id;
     const back = async () => {
       const session = await get<SessionView>('session');
       if (session.me === null) return;
-      // Another user signed in: the page's content is not theirs, and no waiting request may run in
-      // their name.
-      if (session.me.id !== userId) return location.reload();
-      rememberCsrf(session.csrf);
-      queryClient.setQueryData(sessionData.queryKey, session);
+      queryClient.setQueryData(sessionData.queryKey, await ofThisUser(session));
       sessionIsBack();
     };
     const look = () => void back().catch(() => undefined); // no response: the next event retries

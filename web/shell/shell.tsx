@@ -1,6 +1,7 @@
 import { Outlet } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { addressOf } from '../api/client.ts';
+import { useMe } from '../api/data.ts';
 import { tryNow, useLostAt } from '../api/reach.ts';
 import { refreshShown, startEvents, useEvent, useLiveness } from '../api/events.ts';
 import { later } from '../api/later.ts';
@@ -111,7 +112,8 @@ const destinations = [...userDestinations, ...operatorDestinations];
 /** After an event the balance is fetched again, and what the page shows of money. */
 function useLiveData(): void {
   const zone = useZone();
-  useEffect(() => startEvents(addressOf('events')), []);
+  const { id } = useMe();
+  useEffect(() => startEvents(addressOf('events'), id), [id]);
   useEffect(() => watchSleep(zone, refreshShown), [zone]);
   useEvent('balance', onBalance);
   useEvent('charge', onCharge);
