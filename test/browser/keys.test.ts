@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import en from '../../web/words/en/keys.ts';
+import shared from '../../web/words/en/shared.ts';
 import zh from '../../web/words/zh/keys.ts';
 import {
   expectAccessible,
@@ -130,6 +131,18 @@ describe.skipIf(noChromium)('the life of a key in Chromium', () => {
       expect((await user.ask('usage')).json.items[0].key_name).toBe('ci');
     },
   );
+
+  test('a day that no calendar of the console reaches is refused at its field', async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser();
+    const { page, go } = await openWindow(live.url, user.cookie);
+    await go('/keys/new');
+    await page.getByLabel('Name').fill('typed before');
+    await page.getByLabel(en.form.expires).fill('9999-12-31');
+    await page.getByRole('button', { name: en.form.submit }).click();
+    await page.getByText(shared.errors.fields['not_a_day'] ?? '').waitFor();
+    expect(await page.getByLabel('Name').inputValue()).toBe('typed before');
+  }, 60_000);
 
   test('what it spends is told on its page and taken from the balance above, by one refresh', async () => {
     const live = await startLiveConsole();

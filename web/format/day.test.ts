@@ -53,6 +53,14 @@ test('a day and a time are read as people write them, and no other day is made o
   expect(clockOf('2026-11-21T06:03:00.000Z', 'Asia/Shanghai')).toBe('2026-11-21 14:03');
 });
 
+test('a day whose time or whose next day cannot be written is none', () => {
+  const days = ['0000-01-01', '1969-12-31', '1970-01-01', '9998-12-31', '9999-12-31'];
+  expect(days.filter(isDay)).toEqual(['1970-01-01', '9998-12-31']);
+  expect(isClock('9999-12-31 23:59')).toBe(false);
+  expect(endOfDay('9998-12-31', 'America/New_York')).toBe('9999-01-01T04:59:59.000Z');
+  expect(startOfDay('1970-01-01', 'Asia/Shanghai')).toBe('1969-12-31T16:00:00.000Z');
+});
+
 test('a month ends on its last day, and the one before it is told', () => {
   expect(['2026-02', '2028-02', '2026-12'].map((month) => daysOfMonth(month).to)).toEqual([
     '2026-02-28',

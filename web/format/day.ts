@@ -48,9 +48,12 @@ export function daysOfMonth(month: string): { readonly from: string; readonly to
   return { from, to: shiftDay(`${shiftDay(from, 31).slice(0, 7)}-01`, -1) };
 }
 
-/** Whether a text is a day as addresses write it: `2026-11-21`. */
+/**
+ * Whether a text is a day as addresses write it: `2026-11-21`. Zones are not known before 1970, and
+ * the last day of 9999 ends, or has its next day, in a year of five digits.
+ */
 export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '1970' || text >= '9999') return false;
   const at = Date.parse(`${text}T00:00:00Z`);
   // A browser may read February 30 as March 2.
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

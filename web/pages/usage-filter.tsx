@@ -75,7 +75,7 @@ export function failedFilterOf(
  * every page, where the API's own `-30d` begins at this time of day; hours stay relative.
  */
 export function periodOf({ from, to }: Range, zone: string, nowMs: number): Range {
-  const [, days] = /^-(\d+)d$/.exec(from) ?? [];
+  const [, days] = /^-(\d{1,4})d$/.exec(from) ?? [];
   const first = days === undefined ? from : shiftDay(dayFrom(nowMs, 0, zone), 1 - Number(days));
   return {
     from: isDay(first) ? startOfDay(first, zone) : first,
