@@ -121,23 +121,25 @@ export function* presentAndComingPrices(model: string): Transaction<readonly Pri
   return rows.map((row) => parsePrice(String(row['price'])));
 }
 
+/** The version that was published last, in force or still waiting, of a model that exists. */
+export function* latestPriceVersion(model: string): Transaction<StoredPriceVersion> {
+  const sql = 'SELECT * FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT 1';
+  const [last] = yield { sql, params: [model] };
+  assert(last !== undefined, `model ${model} has a price`);
+  return versionOf(last);
+}
+
 /**
- * The number of the latest version if it has this price already and waits for the same time
- * (`later`; undefined: it did not wait). A form sent twice publishes once.
+ * Whether a version has this price already and waits for the same time (`later`; undefined: it did
+ * not wait). A form sent twice publishes once.
  */
-export function* latestIfSame(
-  model: string,
+export function isSameVersion(
+  { price: published, publishedAt, effectiveAt }: StoredPriceVersion,
   price: Price,
   later: number | undefined,
-): Transaction<number | undefined> {
-  const [last] = yield {
-    sql: 'SELECT version, price, published_at, effective_at FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT 1',
-    params: [model],
-  };
-  if (last?.['price'] !== priceText(price)) return undefined;
-  const { version, published_at: publishedAt, effective_at: effectiveAt } = last;
-  const waited = effectiveAt === publishedAt ? undefined : Number(effectiveAt);
-  return waited === later ? Number(version) : undefined;
+): boolean {
+  const waited = effectiveAt === publishedAt ? undefined : effectiveAt;
+  return waited === later && priceText(published) === priceText(price);
 }
 
 /** The version that was in force at `at`; undefined for a model that had no price then. */

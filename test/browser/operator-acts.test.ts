@@ -190,6 +190,22 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     expect(await page.getByLabel('Input: New (v3)', { exact: true }).inputValue()).toBe('1.5');
     expect(await page.getByLabel('Output: New (v3)', { exact: true }).inputValue()).toBe('2');
 
+    await page.getByLabel('Output: New (v3)', { exact: true }).fill('9');
+    await page.getByLabel('Reason').fill('dearer');
+    await post('prices/publish', {
+      changes: [{ model: 'lab/one', price: { input: '3', output: '4' } }],
+      reason: 'from the new year on',
+      effective_at: '2100-01-01T00:00:00.000Z',
+    });
+    await page.getByRole('button', { name: 'Publish v3' }).click();
+    await page.getByText(/^v3 is scheduled for 2100-01-01/).waitFor();
+    await page.getByText('from the new year on').waitFor();
+    await page.getByLabel('Output: New (v4)', { exact: true }).fill('9');
+    await page.getByLabel('Reason').fill('dearer');
+    await page.getByRole('button', { name: 'Publish v4' }).click();
+    await said(page, 'Version 4 of lab/one is published.');
+    await page.getByText(/^v3 is scheduled for/).waitFor({ state: 'detached' });
+
     const before = (await operator.ask('operator/models/lab%2Fone')).json;
     await page.getByRole('button', { name: 'Delist' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delist' }).click();

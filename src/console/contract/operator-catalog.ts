@@ -1,6 +1,6 @@
 /** What operators read and write of channels, models, prices and groups. */
 import type { Instant, PriceUnit, UnitPrice, Yuan, ModelKindName } from './shared.ts';
-import type { PricedModel } from './user.ts';
+import type { PricedModel, PriceVersionRef } from './user.ts';
 
 export type ChannelStateName =
   /** No request was sent to it within the last 24 hours. */
@@ -235,6 +235,8 @@ export interface OperatorModel extends PricedModel {
 
 /** GET `operator/models/:id`. */
 export interface OperatorModelDetail extends OperatorModel {
+  /** The latest version, where it waits for its time; null where it is in force. */
+  readonly waiting_price: PriceVersionRef | null;
   /**
    * What is charged beside `prices`: by mode, place, hours and output length, and for calls of
    * tools. The console does not change them.
@@ -291,7 +293,10 @@ export interface PriceChange {
   readonly model: string;
   readonly price: WrittenPrices;
   readonly reason?: string;
-  /** The version that the author read; another one in force by now is a `version_conflict`. */
+  /**
+   * The latest version that the author read, in force or waiting; a later one is a
+   * `version_conflict`.
+   */
   readonly from_version?: number;
 }
 
@@ -309,6 +314,7 @@ export interface PublishAnswer {
 
 export interface PricePreview {
   readonly model: string;
+  /** The latest version, in force or waiting. */
   readonly from_version: number;
   readonly to_version: number;
   /** On the last seven days' usage, at each group's multiplier. */

@@ -381,7 +381,14 @@ forEachDatabase((_name, openFresh) => {
       version: 4,
       since: postponed.effective_at,
     });
-    expect((await operator.ask('operator/models/glm')).json.price_version).toBe(2);
+    expect((await operator.ask('operator/models/glm')).json).toMatchObject({
+      price_version: 2,
+      waiting_price: { version: 4, since: postponed.effective_at },
+    });
+    expect((await post('prices/preview', { model: 'glm', price })).json).toMatchObject({
+      from_version: 4,
+      to_version: 5,
+    });
   });
 
   test('a price is published only over the version that its author read, where that is said', async () => {
@@ -413,6 +420,17 @@ forEachDatabase((_name, openFresh) => {
     });
     expect(await post('prices/publish', wish('2', '11', 2))).toMatchObject(published(3));
     expect(await post('prices/publish', wish('3', '12'))).toMatchObject(published(4));
+    // Another operator's price waits: one that takes effect before then would replace it.
+    const since = '2100-01-01T00:00:00.000Z';
+    const waiting = { ...wish('5', '12', 4), effective_at: since };
+    expect(await post('prices/publish', waiting)).toMatchObject(published(5));
+    expect(await post('prices/publish', wish('4', '12', 4))).toMatchObject({
+      status: 409,
+      json: {
+        current: { version: 5, since, prices: [{ class: 'input', amount: '5.00' }, {}, {}] },
+      },
+    });
+    expect(await post('prices/publish', wish('4', '12', 5))).toMatchObject(published(6));
   });
 
   test('a price list is told in four lists before anything changes, and then published together', async () => {

@@ -1,15 +1,17 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
-import type { ListFees } from '../../catalog/build-snapshot.ts';
 import { addModel, changeModel, retireModel } from '../../catalog/edit-models.ts';
 import type { EditDone, EditResult } from '../../catalog/editing.ts';
+import { latestPriceVersion, type StoredPriceVersion } from '../../catalog/price-versions.ts';
 import {
+  readStoredCatalog,
   storedCatalog,
   type StoredCatalog,
   type StoredModel,
 } from '../../catalog/stored-catalog.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import type { List, OperatorModel, OperatorModelDetail } from '../contract.ts';
+import type { List, OperatorModel, OperatorModelDetail, PriceVersionRef } from '../contract.ts';
+import { instant } from '../format.ts';
 import { versionIn } from '../input.ts';
 import { auditedPrice } from './audited-price.ts';
 import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
@@ -47,15 +49,10 @@ const made = z.strictObject({
 
 /** Models that are or were sold. Prices change by publishing (prices.ts). */
 export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
-  const { database, clock, bundled, listFees } = rooms;
+  const { database, clock, bundled } = rooms;
   const role = 'operator';
   const idOf = ({ params }: SignedInRequest<unknown>): string => params['id'] ?? '';
-  const one = async (id: string): Promise<OperatorModelDetail> => {
-    const catalogue = await storedCatalog(database);
-    const model = catalogue.models.find((some) => some.id === id);
-    if (model === undefined) return throwProblem('not_found');
-    return detailOf(model, catalogue, await channelActivity(database, clock), listFees);
-  };
+  const one = (id: string): Promise<OperatorModelDetail> => modelDetail(rooms, id);
   return [
     defineRoute({
       method: 'GET',
@@ -117,17 +114,30 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
   ];
 }
 
-function detailOf(
-  model: StoredModel,
-  catalogue: StoredCatalog,
-  activity: ChannelActivity,
-  listFees: ListFees,
-): OperatorModelDetail {
+async function modelDetail(
+  { database, clock, listFees }: OperatorContext,
+  id: string,
+): Promise<OperatorModelDetail> {
+  const [catalogue, model, latest] = await database.snapshot(function* () {
+    const stored = yield* readStoredCatalog();
+    const wanted = stored.models.find((some) => some.id === id);
+    if (wanted === undefined) return throwProblem('not_found');
+    return [stored, wanted, yield* latestPriceVersion(id)] as const;
+  });
   const charged = chargedBy(catalogue, model, model.price, listFees);
   return {
-    ...modelView(model, catalogue, activity),
+    ...modelView(model, catalogue, await channelActivity(database, clock)),
+    waiting_price: waitingOf(model, latest),
     further_prices: furtherPricesOf(model.price, charged),
   };
+}
+
+/** The latest version, where it is not in force yet. */
+function waitingOf(
+  { priceVersion }: StoredModel,
+  { version, effectiveAt }: StoredPriceVersion,
+): PriceVersionRef | null {
+  return version === priceVersion ? null : { version, since: instant(effectiveAt) };
 }
 
 /** The members that are present in a body. */

@@ -3,6 +3,7 @@ import type { Measure } from '../../base/quantities.ts';
 import { type ListFees, withListFees } from '../../catalog/build-snapshot.ts';
 import { type Price, type Rates } from '../../catalog/price.ts';
 import { priceDifferences } from '../../catalog/price-differences.ts';
+import { latestPriceVersion } from '../../catalog/price-versions.ts';
 import type { StoredCatalog, StoredModel } from '../../catalog/stored-catalog.ts';
 import type { Database } from '../../storage/database.ts';
 import { channelShares, type SoldToAccount, soldTo } from '../../usage/totals.ts';
@@ -57,9 +58,10 @@ export async function pricePreview(
   const old = chargedBy(catalogue, model, model.price, listFees);
   const wanted = chargedBy(catalogue, model, price, listFees);
   const span = { from: now - (now % hourMs) - weekMs, to: now };
-  const sold = await database.snapshot(function* () {
+  const [sold, { version }] = await database.snapshot(function* () {
     const { tail } = yield* recentOf(span, now);
-    return yield* soldTo(database, model.id, { ...span, tail });
+    const lines = yield* soldTo(database, model.id, { ...span, tail });
+    return [lines, yield* latestPriceVersion(model.id)] as const;
   });
   const multipliers = new Map(
     catalogue.groups.map(({ name, multiplierPpm }) => [name, multiplierPpm]),
@@ -74,8 +76,8 @@ export async function pricePreview(
   const warnings = warningsOf(catalogue, model, price, sold);
   return {
     model: model.id,
-    from_version: model.priceVersion,
-    to_version: model.priceVersion + 1,
+    from_version: version,
+    to_version: version + 1,
     lines: linesOf(old, wanted, sold, of),
     groups: catalogue.groups.map(({ name, multiplierPpm }) => ({
       group: name,

@@ -11,12 +11,17 @@ import {
 import { importing, type PriceImport, readPriceList } from '../../catalog/import-prices.ts';
 import type { Price } from '../../catalog/price.ts';
 import { isFarOffNew } from '../../catalog/price-differences.ts';
-import { latestIfSame, priceVersions, publishPrice } from '../../catalog/price-versions.ts';
+import {
+  isSameVersion,
+  latestPriceVersion,
+  priceVersions,
+  publishPrice,
+  type StoredPriceVersion,
+} from '../../catalog/price-versions.ts';
 import {
   readStoredCatalog,
   storedCatalog,
   type StoredCatalog,
-  type StoredModel,
 } from '../../catalog/stored-catalog.ts';
 import { readPrice } from '../../catalog/config-price.ts';
 import { bump } from '../../storage/changes.ts';
@@ -192,8 +197,9 @@ async function publish(
     for (const [index, some] of input.changes.entries()) {
       const { model, price } = priced(locked, some, `changes.${index}.`);
       const later = effectiveAt > at ? effectiveAt : undefined;
-      const again = yield* latestIfSame(model.id, price, later);
-      if (again === undefined) throwIfChanged(model, some.from_version);
+      const latest = yield* latestPriceVersion(model.id);
+      const again = isSameVersion(latest, price, later);
+      if (!again) throwIfChanged(latest, some.from_version);
       const why = some.reason ?? input.reason;
       const author = {
         source: 'console',
@@ -202,8 +208,8 @@ async function publish(
         at,
         effectiveAt: Math.max(at, effectiveAt),
       } as const;
-      const version = again ?? (yield* publishPrice(model.id, price, author));
-      if (again === undefined)
+      const version = again ? latest.version : yield* publishPrice(model.id, price, author);
+      if (!again)
         yield* writeAudit(at, {
           ...byOperator(visit),
           action: 'price.publish',
@@ -218,11 +224,12 @@ async function publish(
   });
 }
 
-/** Refuses a change of a price that is no longer the one that its author read. */
-function throwIfChanged({ id, price, priceVersion }: StoredModel, read = priceVersion): void {
-  if (read !== priceVersion)
+/** Refuses a change where the latest version, which may wait, is not the one that its author read. */
+function throwIfChanged(latest: StoredPriceVersion, read = latest.version): void {
+  const { model, version, effectiveAt, price } = latest;
+  if (read !== version)
     throwProblem('version_conflict', {
-      current: { model: id, version: priceVersion, prices: pricesOf(price, wholePpm) },
+      current: { model, version, since: instant(effectiveAt), prices: pricesOf(price, wholePpm) },
     });
 }
 

@@ -32,7 +32,7 @@ import { channelPath } from './channel-parts.tsx';
 import { EditModel } from './model-form.tsx';
 import { operatorModelAddress, refreshModels, useChannelName } from './model-parts.ts';
 import { FromFile, Origin, useAct } from './parts.tsx';
-import { PriceEditor } from './price-editor.tsx';
+import { latestVersionOf, PriceEditor } from './price-editor.tsx';
 import { UserInLine } from './user-name.tsx';
 
 export const ahead = ({ params: { _splat: id = '' } }: Visit) => {
@@ -57,7 +57,11 @@ export function OperatorModelPage(): ReactNode {
       {(view) => (
         <div className="grid gap-4 xl:grid-cols-[minmax(0,2.4fr)_minmax(0,1fr)]">
           <div className="flex min-w-0 flex-col gap-4">
-            {view.active ? <PriceEditor key={view.price_version} model={view} /> : <Retired />}
+            {view.active ? (
+              <PriceEditor key={`${view.price_version} ${latestVersionOf(view)}`} model={view} />
+            ) : (
+              <Retired />
+            )}
             <Loaded query={versions}>
               {({ items }) => <History versions={items} current={view.price_version} />}
             </Loaded>

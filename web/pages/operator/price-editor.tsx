@@ -5,11 +5,13 @@ import type {
   OperatorModelDetail,
   PriceChange,
   PricePreview,
+  PriceVersionRef,
   PublishAnswer,
   PublishBody,
   UnitPrice,
 } from '../../../src/console/contract.ts';
 import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
+import { Banner } from '../../components/banner.tsx';
 import { Button } from '../../components/button.tsx';
 import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { DayInput } from '../../components/day-input.tsx';
@@ -18,7 +20,7 @@ import { AmountInput, Field, Select } from '../../components/field.tsx';
 import { FractionPad } from '../../components/fraction-pad.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
-import { useZone } from '../../components/time.tsx';
+import { Time, useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { longestFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
@@ -33,6 +35,7 @@ import {
 } from '../../format/written-price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { Rich } from '../../words/rich.tsx';
 import { useLineName } from '../model-parts.tsx';
 import { refreshModels } from './model-parts.ts';
 import { ReasonField, useErrorText } from './parts.tsx';
@@ -40,6 +43,12 @@ import { AddLine, lineError, refusedLines } from './price-fields.tsx';
 import { PricePreviewPanel } from './price-preview.tsx';
 
 const quietMs = 350;
+
+/** The number of the price that was published last: one that waits, or the one in force. */
+export const latestVersionOf = ({ waiting_price: waiting, price_version: version }: Versions) =>
+  waiting?.version ?? version;
+
+type Versions = Pick<OperatorModelDetail, 'waiting_price' | 'price_version'>;
 
 /**
  * The price of a model beside the new one, and what the new one would have brought in the last
@@ -52,7 +61,7 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
   const change = {
     model: model.id,
     price: writtenPrices(lines),
-    from_version: model.price_version,
+    from_version: latestVersionOf(model),
   };
   const changed = JSON.stringify(change.price) !== JSON.stringify(writtenPrices(start));
   const wrong = lines.some((line) => lineError(line) !== undefined);
@@ -75,6 +84,7 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
       }
     >
       <div className="flex flex-col gap-4">
+        {model.waiting_price !== null && <Waiting waiting={model.waiting_price} />}
         <Lines
           model={model}
           start={start}
@@ -82,16 +92,7 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
           refused={refusedLines(refused, 'price', lines)}
           onChange={setLines}
         />
-        <FurtherPrices
-          title={words.modes}
-          help={words.modesHelp}
-          prices={model.further_prices.filter((price) => !isToolPrice(price))}
-        />
-        <FurtherPrices
-          title={words.tools}
-          help={words.toolsHelp}
-          prices={model.further_prices.filter(isToolPrice)}
-        />
+        <Further prices={model.further_prices} />
         {changed ? (
           <>
             <PricePreviewPanel
@@ -105,7 +106,7 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
               change={change}
               preview={preview.data}
               wrong={wrong}
-              version={model.price_version + 1}
+              version={latestVersionOf(model) + 1}
             />
           </>
         ) : (
@@ -113,6 +114,39 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
         )}
       </div>
     </Panel>
+  );
+}
+
+/** What an earlier time of the new price does to the one that waits. */
+function Waiting({
+  waiting: { version, since },
+}: {
+  readonly waiting: PriceVersionRef;
+}): ReactNode {
+  const { editor: words } = useWords(priceWords);
+  return (
+    <Banner tone="accent">
+      <Rich text={words.waiting(version)} since={<Time at={since} />} />
+    </Banner>
+  );
+}
+
+/** Prices by mode and place, and of tools. */
+function Further({ prices }: { readonly prices: readonly UnitPrice[] }): ReactNode {
+  const { editor: words } = useWords(priceWords);
+  return (
+    <>
+      <FurtherPrices
+        title={words.modes}
+        help={words.modesHelp}
+        prices={prices.filter((price) => !isToolPrice(price))}
+      />
+      <FurtherPrices
+        title={words.tools}
+        help={words.toolsHelp}
+        prices={prices.filter(isToolPrice)}
+      />
+    </>
   );
 }
 
@@ -178,19 +212,25 @@ const lineGrid =
   'grid grid-cols-[minmax(0,1fr)_auto_2.75rem] items-center gap-x-3 gap-y-1 sm:grid-cols-[minmax(0,1fr)_8rem_11rem_auto]';
 
 /** Heads of the columns for eyes: each line names its prices for screen readers. */
-function LineHead({ version }: { readonly version: number }): ReactNode {
+function LineHead({
+  version,
+  next,
+}: {
+  readonly version: number;
+  readonly next: string;
+}): ReactNode {
   const { editor: words } = useWords(priceWords);
   return (
     <div aria-hidden="true" className={clsx(lineGrid, 'text-caption text-muted max-sm:hidden')}>
       <span className="col-start-2 text-right">{words.now(version)}</span>
-      <span className="text-right">{words.next(version + 1)}</span>
+      <span className="text-right">{next}</span>
       <span className="w-8" />
     </div>
   );
 }
 
 interface LinesProps {
-  readonly model: Pick<OperatorModelDetail, 'prices' | 'price_version'>;
+  readonly model: Versions & Pick<OperatorModelDetail, 'prices'>;
   readonly start: readonly PriceLine[];
   readonly lines: readonly PriceLine[];
   /** The mistakes that the server found, by line. */
@@ -209,7 +249,7 @@ function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNod
   ];
   const known = new Map(model.prices.map((price) => [lineKey(price), priceText(price.amount)]));
   const places = longestFraction([...known.values()]);
-  const next = words.next(model.price_version + 1);
+  const next = words.next(latestVersionOf(model) + 1);
   const set = (key: string, amount: string) => {
     const line = all.find((each) => lineKey(each) === key);
     if (line === undefined) return;
@@ -222,7 +262,7 @@ function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNod
   };
   return (
     <div className="flex flex-col gap-3">
-      <LineHead version={model.price_version} />
+      <LineHead version={model.price_version} next={next} />
       <ul className="flex flex-col divide-y divide-line">
         {all.map((line) => {
           const key = lineKey(line);

@@ -94,6 +94,8 @@ export default {
     title: 'Price',
     now: (version: number) => `Now (v${version})`,
     next: (version: number) => `New (v${version})`,
+    waiting: (version: number) =>
+      `v${version} is scheduled for {since}. A new price that takes effect before then replaces it.`,
     usage: 'Used in 7 days',
     effect: 'At group prices: now → new',
     line: 'Line',

@@ -89,6 +89,7 @@ export default {
     title: '价格',
     now: (version) => `现价（v${version}）`,
     next: (version) => `新价（v${version}）`,
+    waiting: (version) => `v${version} 将于 {since} 生效；在此之前生效的新价格会取代它。`,
     usage: '7 天用量',
     effect: '按分组价格：现在 → 之后',
     line: '计价项',
