@@ -13,6 +13,7 @@ import {
   picture,
   withChromium,
 } from './chromium.ts';
+import { faultsOf } from './eyes.ts';
 import { type LiveConsole, oneConsolePerFile, onePerFile, startLiveConsole } from './gateway.ts';
 import { startLivedIn } from './lived-in.ts';
 import { unexpected } from '../support/unexpected.ts';
@@ -173,6 +174,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       await expect.poll(() => page.url()).toMatch(/\/operator\/models\/./);
       await go('/operator/ledger');
       await expect.poll(() => main.innerText()).toContain(words.check.nightly);
+      expect(await faultsOf(page)).toEqual([]);
       await picture(page, `ledger-nightly-${name}`);
     },
     120_000,

@@ -3,6 +3,7 @@ import { ApiError } from '../api/client.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import type sharedEnglish from '../words/en/shared.ts';
+import { useSentenceGap } from '../words/language.ts';
 import { Button, TextLink, linkLook } from './button.tsx';
 import { CopyText } from './copy.tsx';
 import { Icon } from './icon.tsx';
@@ -25,11 +26,14 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
   const words = useWords(sharedWords);
   if (error instanceof ApiError && error.code === 'operator_only') return <OperatorsOnly />;
   if (error instanceof ApiError && error.code === 'offline') return <Unreachable />;
+  const gap = useSentenceGap();
   return (
     <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
       <Icon name="failed" className="size-5 text-bad" />
       <p className="text-body">
-        {words.errors.failed} <span className="text-muted">{errorText(error, words)}</span>
+        {words.errors.failed}
+        {gap}
+        <span className="text-muted">{errorText(error, words)}</span>
       </p>
       {error instanceof ApiError && error.requestId !== undefined && (
         <CopyText text={error.requestId} label={words.errors.requestId} className="max-w-64" />

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { formatClock } from '../format/time.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useSentenceGap } from '../words/language.ts';
 import { ErrorPanel, errorText } from './error-panel.tsx';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
@@ -70,6 +71,7 @@ function Old({
 }): ReactNode {
   const words = useWords(sharedWords);
   const zone = useZone();
+  const gap = useSentenceGap();
   return (
     <div
       role="alert"
@@ -77,7 +79,9 @@ function Old({
     >
       <Icon name="warning" />
       <span>
-        {error} {words.live.asOf(formatClock(new Date(updatedAtMs).toISOString(), zone))}
+        {error}
+        {gap}
+        {words.live.asOf(formatClock(new Date(updatedAtMs).toISOString(), zone))}
       </span>
       <Button size="small" look="ghost" className="ml-auto" onClick={onRetry}>
         {words.errors.retry}

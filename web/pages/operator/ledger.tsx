@@ -22,6 +22,7 @@ import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useSentenceGap } from '../../words/language.ts';
 import { LedgerMoney } from './ledger-money.tsx';
 import { LedgerRules } from './ledger-rules.tsx';
 
@@ -111,6 +112,7 @@ interface LastProps {
 
 function Last({ check, rules: received, running }: LastProps): ReactNode {
   const { ledger: words } = useWords(bookWords);
+  const gap = useSentenceGap();
   const rules = received.length > 0 ? received : (check?.rules ?? []);
   return (
     <>
@@ -120,14 +122,16 @@ function Last({ check, rules: received, running }: LastProps): ReactNode {
       >
         {running ? (
           <p role="status" className="mb-3 text-table text-muted">
-            {words.running}. {words.leave}
+            {words.leave}
           </p>
         ) : (
           check && <CheckSummary check={check} />
         )}
         <LedgerRules rules={rules} check={running ? undefined : check} />
         <p className="mt-3 border-t border-line pt-3 text-caption text-muted">
-          {words.countedHelp} <DocsLink to="ledger">{words.about}</DocsLink>
+          {words.countedHelp}
+          {gap}
+          <DocsLink to="ledger">{words.about}</DocsLink>
         </p>
       </Panel>
       {!running && check?.customers && <LedgerMoney customers={check.customers} />}

@@ -18,7 +18,7 @@ export default {
       'Besides one account per user, the ledger has accounts of its own, such as revenue, and one for each spending limit.',
     about: 'How money is kept, and what the check proves',
     took: (time: string) => `took ${time}`,
-    leave: 'The check continues if you leave this page.',
+    leave: 'Checking. The check continues if you leave this page.',
     states: { waiting: 'waiting', running: 'checking', ok: 'passed', failed: 'failed' },
     rulesTitle: 'Rules',
     rules: {

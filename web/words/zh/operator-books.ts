@@ -18,7 +18,7 @@ export default {
     countedHelp: '除每位用户的账户外，账本还有自己的账户（例如收入），每个消费上限也有一个账户。',
     about: '资金如何记账，检查证明了什么（英文）',
     took: (time) => `用时 ${time}`,
-    leave: '离开本页后检查会继续，回来时可以看到结果。',
+    leave: '正在检查。离开本页后检查会继续，回来时可以看到结果。',
     states: { waiting: '等待', running: '检查中', ok: '通过', failed: '未通过' },
     rulesTitle: '规则',
     rules: {
