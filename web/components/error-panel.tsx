@@ -1,12 +1,14 @@
+import { useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/client.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import type sharedEnglish from '../words/en/shared.ts';
 import { useSentenceGap } from '../words/language.ts';
-import { Button, TextLink, linkLook } from './button.tsx';
+import type sharedEnglish from '../words/en/shared.ts';
+import { Button, TextLink, buttonLook, linkLook } from './button.tsx';
 import { CopyText } from './copy.tsx';
 import { Icon } from './icon.tsx';
+import { PathLink } from './path-link.tsx';
 
 type Shared = typeof sharedEnglish;
 
@@ -24,9 +26,10 @@ interface ErrorPanelProps {
 /** Replaces the panel that failed, never the page. */
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
   const words = useWords(sharedWords);
+  const gap = useSentenceGap();
   if (error instanceof ApiError && error.code === 'operator_only') return <OperatorsOnly />;
   if (error instanceof ApiError && error.code === 'offline') return <Unreachable />;
-  const gap = useSentenceGap();
+  if (error instanceof ApiError && error.code === 'invalid') return <WrongAddress />;
   return (
     <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
       <Icon name="failed" className="size-5 text-bad" />
@@ -42,6 +45,23 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
         <Button icon="refresh" onClick={onRetry}>
           {words.errors.retry}
         </Button>
+      )}
+    </div>
+  );
+}
+
+/** What a page loads is asked for by its address alone: an old or edited link. */
+function WrongAddress(): ReactNode {
+  const { actions, errors } = useWords(sharedWords);
+  const { pathname, searchStr: search } = useLocation();
+  return (
+    <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
+      <Icon name="failed" className="size-5 text-bad" />
+      <p className="text-body">{errors.address}</p>
+      {search !== '' && (
+        <PathLink path={pathname} className={buttonLook({})}>
+          {actions.clearFilter}
+        </PathLink>
       )}
     </div>
   );

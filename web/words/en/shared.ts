@@ -111,6 +111,7 @@ export default {
     changed:
       'Someone changed this in the meantime. The differences are below; saving again overwrites them.',
     failed: 'This could not be loaded.',
+    address: 'The address of this page has a part that is not valid.',
     notDone: 'That did not work.',
     retry: 'Retry',
     requestId: 'Request ID',

@@ -107,6 +107,7 @@ export default {
   errors: {
     changed: '其他人刚刚修改过。以下是不同之处，再次保存将覆盖。',
     failed: '无法加载这部分内容。',
+    address: '此页面的地址中有无效的部分。',
     notDone: '操作没有成功。',
     retry: '重试',
     requestId: '请求 ID',
