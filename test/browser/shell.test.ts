@@ -312,6 +312,23 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
     await page.getByText('Create a key to make your first call.').waitFor();
   }, 60_000);
 
+  test('an address that asks for nothing that can be is said to be wrong, and left by a link', async () => {
+    const live = await sharedConsole();
+    const { cookie } = await live.newUser();
+    const { page, go } = await openWindow(live.url, cookie);
+    for (const path of ['/usage?min_cost=abc', '/statement?from=2020-01-01&to=2026-11-28']) {
+      await go(path);
+      const wrong = page.getByRole('alert').first();
+      await wrong.getByText('The address of this page has a part that is not valid.').waitFor();
+      await wrong.getByRole('link', { name: 'Clear filter' }).click();
+      await page.getByRole('alert').first().waitFor({ state: 'detached' });
+      expect(new URL(page.url()).search).toBe('');
+    }
+    await go('/models?group=gone');
+    await page.getByRole('link', { name: 'deepseek-chat' }).first().waitFor();
+    expect(new URL(page.url()).search).toBe('');
+  }, 60_000);
+
   test('a page whose script is gone asks for a reload, since the console was updated', async () => {
     const live = await sharedConsole();
     const { cookie } = await live.newUser();

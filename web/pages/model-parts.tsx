@@ -1,10 +1,11 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import type {
   ModelKindName,
   PricedModel,
   PriceClass,
   UnitPrice,
 } from '../../src/console/contract.ts';
+import { ApiError } from '../api/client.ts';
 import { queryClient, sessionData } from '../api/data.ts';
 import { priceText, rateOf } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
@@ -40,6 +41,18 @@ export const modelsAddress = (): 'models' | 'market' =>
 
 /** The address of a model in the console's API. */
 export const modelAddress = (id: string): string => `${modelsAddress()}/${pathOf(id)}`;
+
+/** Forgets a group that is gone, of an old link: the account's own one is shown. */
+export function useWithoutLostGroup(
+  error: Error | null,
+  group: string,
+  set: (change: { readonly group: string }, options: { readonly replace: boolean }) => void,
+): void {
+  const lost = group !== '' && error instanceof ApiError && error.code === 'not_found';
+  useEffect(() => {
+    if (lost) set({ group: '' }, { replace: true });
+  }, [lost, set]);
+}
 
 /** The price of a class of tokens in the first band. */
 export function tokenPrice(

@@ -30,7 +30,13 @@ import {
   speedTexts,
 } from './model-facts.tsx';
 import { SpeedHistory } from './model-history.tsx';
-import { Aligned, decimalsOf, modelAddress, useLineName } from './model-parts.tsx';
+import {
+  Aligned,
+  decimalsOf,
+  modelAddress,
+  useLineName,
+  useWithoutLostGroup,
+} from './model-parts.tsx';
 import { CodePanel } from './play/code-panel.tsx';
 
 const searchDefaults = { group: '' };
@@ -42,8 +48,9 @@ export const ahead = ({ params: { _splat: id = '' }, search: { group } }: Visit)
 export function ModelPage(): ReactNode {
   const words = useWords(modelsWords);
   const { _splat: id = '' } = useParams({ strict: false });
-  const [{ group }] = useSearchState(searchDefaults);
+  const [{ group }, set] = useSearchState(searchDefaults);
   const model = useData<ModelDetail>(modelAddress(id), { group: group || undefined });
+  useWithoutLostGroup(model.error, group, set);
   return (
     <DetailPage
       query={model}

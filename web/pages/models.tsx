@@ -11,7 +11,7 @@ import { formatCount } from '../format/count.ts';
 import { modelsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ModelId } from './model-facts.tsx';
-import { modelsAddress } from './model-parts.tsx';
+import { modelsAddress, useWithoutLostGroup } from './model-parts.tsx';
 import { Comparison } from './models-compare.tsx';
 import {
   Filters,
@@ -51,6 +51,7 @@ export function ModelsPage(): ReactNode {
   const words = useWords(modelsWords);
   const [state, set] = useSearchState(marketDefaults);
   const models = useData<ModelsView>(modelsAddress(), { group: state.group || undefined });
+  useWithoutLostGroup(models.error, state.group, set);
   const ids = idsIn(state.compare);
   const chosen =
     models.data?.items.filter(({ id }) => ids.includes(id)).slice(0, comparedMax) ?? [];
