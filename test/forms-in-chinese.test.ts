@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
 import type { ErrorBody } from '../src/console/contract.ts';
 import { refusedFields } from '../web/format/wrong-fields.ts';
-import reasons from '../web/words/zh/operator-reasons.ts';
+import reasons from '../web/words/zh/reasons.ts';
 import shared from '../web/words/zh/shared.ts';
 import { onSqlite } from './databases.ts';
 import { startOperatorConsole } from './support/console-operator.ts';

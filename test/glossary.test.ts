@@ -119,7 +119,7 @@ describe('the glossary', () => {
 });
 
 /** Chinese sentences for codes of the server, which has the English ones. */
-const withoutEnglish = 'operator-reasons.ts';
+const withoutEnglish = 'reasons.ts';
 const families = readdirSync(folder('en')).filter((file) => file !== withoutEnglish);
 
 test.each(families)('the texts of %s hold to it', async (file) => {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
 import { reason, type ReasonCode, sentences } from '../src/base/reason.ts';
 import type { PriceImportReport } from '../src/console/contract.ts';
-import en from '../web/words/en/operator-reasons.ts';
-import zh from '../web/words/zh/operator-reasons.ts';
+import en from '../web/words/en/reasons.ts';
+import zh from '../web/words/zh/reasons.ts';
 import { onSqlite } from './databases.ts';
 import { startOperatorConsole } from './support/console-operator.ts';
 import { sold } from './support/console-user.ts';
@@ -153,8 +153,8 @@ const channelReasons = [
   'key_of_another_host',
   'no_such_key',
 ];
-/** Reasons that no list has: for a model that is not sold, for addresses, and for channels. */
-const elsewhere = ['unknown_model', 'not_an_address', ...channelReasons];
+/** Reasons that no list has: for models that are not sold, for addresses, and for channels. */
+const elsewhere = ['unknown_model', 'not_in_group', 'not_an_address', ...channelReasons];
 
 test('no English reason in the console speaks of a file or of `api_key`', () => {
   const inEnglish: typeof inChinese = en.reasons;

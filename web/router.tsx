@@ -137,9 +137,9 @@ const usageRecord = createRoute({ getParentRoute: () => usage, path: '/$requestI
 
 const user = [
   page('/', () => import('./pages/overview.tsx'), 'OverviewPage', overviewWords, usageWords),
-  page('/keys', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
-  page('/keys/new', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
-  page('/keys/$id', () => import('./pages/key.tsx'), 'KeyPage', keysWords),
+  page('/keys', () => import('./pages/keys.tsx'), 'KeysPage', keysWords, reasonWords),
+  page('/keys/new', () => import('./pages/keys.tsx'), 'KeysPage', keysWords, reasonWords),
+  page('/keys/$id', () => import('./pages/key.tsx'), 'KeyPage', keysWords, reasonWords),
   usage.addChildren([usageRecord]),
   page(
     '/requests/$id',

@@ -65,6 +65,7 @@ export const sentences = {
   unknown_group: (of) => `there is no group ${given(of)}${meant(of)}`,
   model_of_no_list: (of) =>
     `there is no model ${given(of)}, neither in this file nor in the bundled list${meant(of)}`,
+  not_in_group: (of) => `group ${of['group']} does not sell ${given(of)}${meant(of)}`,
   twice_in_channel: (of) => `${given(of)} is already in this channel`,
   not_in_channel: () => 'is not a model of this channel',
   models_needed: (of) => `is required: the bundled list has no models of ${of['vendor']}`,

@@ -132,7 +132,7 @@ describe.skipIf(noChromium)('the life of a key in Chromium', () => {
     },
   );
 
-  test('a day that no calendar of the console reaches is refused at its field', async () => {
+  test('a day that no calendar of the console reaches, and an unknown model, are refused at their fields', async () => {
     const live = await startLiveConsole();
     const user = await live.newUser();
     const { page, go } = await openWindow(live.url, user.cookie);
@@ -142,6 +142,15 @@ describe.skipIf(noChromium)('the life of a key in Chromium', () => {
     await page.getByRole('button', { name: en.form.submit }).click();
     await page.getByText(shared.errors.fields['not_a_day'] ?? '').waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('typed before');
+    await page.getByLabel(en.form.expires).fill('');
+    await page.getByText(en.form.terms, { exact: true }).click();
+    await page.getByLabel(en.form.onlyModels).fill('glm-4.7, depseek-chat');
+    await page.getByRole('button', { name: en.form.submit }).click();
+    await page
+      .getByText("group default does not sell 'depseek-chat', did you mean 'deepseek-chat'?", {
+        exact: true,
+      })
+      .waitFor();
   }, 60_000);
 
   test('what it spends is told on its page and taken from the balance above, by one refresh', async () => {

@@ -62,8 +62,8 @@ export const priceWords = family({
   zh: () => import('./zh/operator-prices.ts'),
 });
 export const reasonWords = family({
-  en: () => import('./en/operator-reasons.ts'),
-  zh: () => import('./zh/operator-reasons.ts'),
+  en: () => import('./en/reasons.ts'),
+  zh: () => import('./zh/reasons.ts'),
 });
 export const peopleWords = family({
   en: () => import('./en/operator-people.ts'),

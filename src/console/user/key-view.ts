@@ -5,6 +5,8 @@ import type { Key } from '../../accounts/keys.ts';
 import { type KeyTerms, namedMax } from '../../accounts/principal.ts';
 import { nextDay, zoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
+import { reason } from '../../base/reason.ts';
+import { unknownName } from '../../catalog/config-report.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { windowsOfKey } from '../../gateway/key-limits.ts';
 import { isNetwork } from '../../http/client-address.ts';
@@ -15,7 +17,7 @@ import { lastHourByKey, spending, spentByKey } from '../../usage/spending.ts';
 import type { KeyDetail, KeyState, KeyView, KeyTermsView, LimitWindowView } from '../contract.ts';
 import { instant, instantOrNull, yuan, yuanOrNull } from '../format.ts';
 import { auditChanges } from '../operator/audit.ts';
-import { throwProblem } from '../problem.ts';
+import { throwWrong } from '../operator/context.ts';
 import { topModels } from './overview.ts';
 import { daily, seriesView } from './series.ts';
 
@@ -55,8 +57,12 @@ export function termsIn(
   const models = listOf(written.only_models, before.models);
   const moved = before.group !== undefined && before.group !== group;
   const asked = moved ? models : written.only_models;
-  const unsold = asked?.some((model) => catalog.offer(group, model) === undefined);
-  if (unsold === true) throwProblem('invalid', { fields: { only_models: 'unknown' } });
+  const unsold = asked?.find((model) => catalog.offer(group, model) === undefined);
+  if (unsold !== undefined) {
+    const names = catalog.listing(group).map(({ id }) => id);
+    const why = reason('not_in_group', { group, ...unknownName(unsold, names) });
+    throwWrong([{ path: 'only_models', ...why }]);
+  }
   return {
     models,
     addresses: listOf(written.addresses, before.addresses),

@@ -120,7 +120,7 @@ forEachDatabase((_name, openFresh) => {
     const fields = async (body: object) =>
       (await patch(body, changed.json.version)).json.error.fields;
     expect(await fields({ only_models: ['nobody-sells-this'] })).toEqual({
-      only_models: 'unknown',
+      only_models: `group ${group.name} does not sell 'nobody-sells-this'`,
     });
     expect(await fields({ addresses: ['10.0.0.1', 'everywhere'] })).toEqual({
       addresses: 'not_an_address',
@@ -153,7 +153,9 @@ forEachDatabase((_name, openFresh) => {
     const only = await patch({ only_models: ['alone'] }, enabled.json.version);
     const fields = async (body: object) => (await patch(body, only.json.version)).json.error.fields;
     expect(await fields({ group: 'nowhere' })).toEqual({ group: 'unknown' });
-    expect(await fields({ group: 'economy' })).toEqual({ only_models: 'unknown' });
+    expect(await fields({ group: 'economy' })).toEqual({
+      only_models: "group economy does not sell 'alone'",
+    });
     const moved = await patch({ group: 'economy', only_models: [] }, only.json.version);
     expect(moved.json).toMatchObject({ group: 'economy', only_models: null });
     const { history } = (await browser.ask(`keys/${key.id}`)).json;

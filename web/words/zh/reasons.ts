@@ -1,4 +1,4 @@
-import type en from '../en/operator-reasons.ts';
+import type en from '../en/reasons.ts';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -58,6 +58,7 @@ export default {
     unknown_vendor: (of) => `没有厂商${given(of)}${meant(of) || `，可用的有 ${choicesOf(of)}`}`,
     unknown_group: (of) => `没有分组${given(of)}${meant(of)}`,
     model_of_no_list: (of) => `没有模型${given(of)}：它没有定价，也不在内置列表中${meant(of)}`,
+    not_in_group: (of) => `分组 ${of['group']} 没有出售模型${given(of)}${meant(of)}`,
     twice_in_channel: (of) => `${given(of)}在此渠道中出现了两次`,
     not_in_channel: () => '不是此渠道的模型',
     models_needed: (of) => `必须填写：内置列表中没有 ${of['vendor']} 的模型`,
