@@ -291,7 +291,7 @@ const people = (id: string): readonly Fault[] => [
       `users/${id}/${move}`,
       { amount: '0', reason: '' },
       {
-        amount: '低于最小值。',
+        amount: '请填写大于 0 的数。',
         reason: '请填写此项。',
       },
     ),

@@ -18,7 +18,7 @@ test('what is wrong with an amount is told by its code', () => {
   for (const text of ['1.', '.5', '-1', '1e3', '1.2.3', '1234567890', 'one'])
     expect(amountError(text), text).toBe('amount');
   expect(amountError('1.005')).toBe('decimals');
-  expect(amountError('1.0000000001', { decimals: 9 })).toBe('amount');
+  expect(amountError('1.0000000001', { decimals: 9 })).toBe('decimals_9');
   expect(amountError('0.99', { minimum: 1 })).toBe('below_minimum');
   expect(amountError('50000.01', { maximum: 50_000 })).toBe('above_maximum');
   expect(amountError('0.00')).toBe('below_minimum');

@@ -26,7 +26,8 @@ export function amountError(
   const match = /^\d{1,9}(?:\.(\d+))?$/.exec(typed);
   if (typed === '') return 'required';
   if (match === null) return 'amount';
-  if ((match[1]?.length ?? 0) > decimals) return decimals === 2 ? 'decimals' : 'amount';
+  if ((match[1]?.length ?? 0) > decimals)
+    return decimals === 2 ? 'decimals' : `decimals_${decimals}`;
   if (Number(typed) < minimum || !/[1-9]/.test(typed)) return 'below_minimum';
   return Number(typed) > maximum ? 'above_maximum' : undefined;
 }
