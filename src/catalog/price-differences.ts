@@ -132,5 +132,7 @@ export const isFarOffNew = (price: Price): boolean =>
 
 function percentOf(from: Nano | undefined, to: Nano | undefined): number | undefined {
   if (from === undefined || to === undefined || from === 0n) return undefined;
-  return Math.round((Number(to - from) / Number(from)) * 1000) / 10;
+  const percent = Math.round((Number(to - from) / Number(from)) * 1000) / 10;
+  // Only a price that becomes free is 100 % lower.
+  return to > 0n ? Math.max(percent, -99.9) : percent;
 }

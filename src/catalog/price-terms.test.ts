@@ -481,6 +481,12 @@ describe('a written price', () => {
     );
   });
 
+  it('is 100 % lower than another only where it is free', () => {
+    const of = (input: bigint): Price => ({ ...price({}), rates: { input } });
+    const percent = (to: bigint) => priceDifferences(of(6_745_000_000n), of(to))[0]?.percent;
+    expect([percent(0n), percent(1_000_000n), percent(3_372_500_000n)]).toEqual([-100, -99.9, -50]);
+  });
+
   it('differs from another by its factors, too', () => {
     const of = (text: string): Price => price({ modes: { flex: { times: times(text) } } });
     expect(priceDifferences(of('1/2'), of('0.5'))).toEqual([]);
