@@ -100,6 +100,13 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     await page.waitForURL(/beside=sim-think/);
     expect(await page.getByRole('log').count()).toBe(3);
     expect(await page.getByRole('log', { name: 'sim-think' }).innerText()).toContain('sim-think');
+    await page.getByRole('button', { name: 'Remove gpt-4o' }).click();
+    await page.waitForURL(/model=sim-think&beside=sim-500/);
+    expect(await page.getByRole('log').count()).toBe(2);
+    expect(await page.getByRole('log').first().innerText()).toContain('sim-think');
+    await page.getByRole('button', { name: 'Remove sim-500' }).click();
+    await page.getByRole('log').nth(1).waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: /^Remove / }).count()).toBe(0);
   }, 60_000);
 
   test('are sent only what is set', async () => {

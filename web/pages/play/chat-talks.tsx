@@ -21,14 +21,13 @@ interface TalksProps {
   readonly group: string;
   readonly form: ChatForm;
   readonly running: boolean;
-  readonly onModel: (id: string) => void;
   readonly onRun: (pane: Pane, turns: readonly Turn[]) => void;
 }
 
 type View = 'conversation' | 'raw';
 
 /** The conversations side by side, each under its model. */
-export function Talks({ panes, form, running, onRun, onModel, ...rest }: TalksProps): ReactNode {
+export function Talks({ panes, form, running, onRun, ...rest }: TalksProps): ReactNode {
   const [view, setView] = useState<View>('conversation');
   return (
     <>
@@ -40,8 +39,8 @@ export function Talks({ panes, form, running, onRun, onModel, ...rest }: TalksPr
               {...rest}
               pane={pane}
               at={at}
-              onChange={(id) => (at === 0 ? onModel(id) : panes.change(at, id))}
-              onRemove={at === 0 || running ? undefined : () => panes.remove(at)}
+              onChange={(id) => panes.change(at, id)}
+              onRemove={panes.all.length === 1 || running ? undefined : () => panes.remove(at)}
             />
             {view === 'raw' ? (
               <Raw talk={pane.talk} />

@@ -1,6 +1,5 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { useSession } from '../../api/data.ts';
-import { useSearchState } from '../../browser/search-state.ts';
 import { Panel } from '../../components/page.tsx';
 import { chatSample } from '../../samples/chat.ts';
 import { playgroundWords } from '../../words/families.ts';
@@ -25,7 +24,6 @@ const noSettings: ChatSettings = {
   effort: undefined,
   tools: undefined,
 };
-const searchDefaults = { model: '' };
 
 /** Chats with one model, or with up to four side by side. */
 export function Chat(payer: Payer): ReactNode {
@@ -33,7 +31,6 @@ export function Chat(payer: Payer): ReactNode {
   const words = useWords(playgroundWords);
   const [form, setForm] = useState<ChatForm>(emptyForm);
   const [draft, setDraft] = useState<Draft>(emptyDraft);
-  const [, setSearch] = useSearchState(searchDefaults);
   const panes = usePanes(payer);
   const asked = useAsked(panes.all);
   const settings = useMemo(() => settingsOf(form, asked), [form, asked]);
@@ -77,7 +74,6 @@ export function Chat(payer: Payer): ReactNode {
             group={group}
             form={form}
             running={running}
-            onModel={(id) => setSearch({ model: id }, { replace: true })}
             onRun={run}
           />
           <Composer

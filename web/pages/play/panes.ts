@@ -5,8 +5,7 @@ import type { Payer } from './payer.tsx';
 import { rememberModel } from './recent-models.ts';
 
 const panesMax = 4;
-/** The models beside the first. */
-const searchDefaults = { beside: '', beside2: '', beside3: '' };
+const searchDefaults = { model: '', beside: '', beside2: '', beside3: '' };
 
 /** A model and its conversation. */
 export interface Pane {
@@ -18,7 +17,6 @@ export interface Panes {
   readonly all: readonly [Pane, ...Pane[]];
   /** Undefined: there are as many as there can be. */
   readonly add: (() => void) | undefined;
-  /** `at` counts from the first model beside, as 1. */
   readonly change: (at: number, id: string) => void;
   readonly remove: (at: number) => void;
 }
@@ -28,22 +26,19 @@ export function usePanes({ model, models }: Payer): Panes {
   const [search, setSearch] = useSearchState(searchDefaults);
   const talks = useTalks();
   const others = besides(models, [search.beside, search.beside2, search.beside3]);
-  const set = ([beside = '', beside2 = '', beside3 = '']: readonly string[]) =>
-    setSearch({ beside, beside2, beside3 }, { replace: true });
-  const ids = others.map(({ id }) => id);
-  const next = models.find(({ id }) => id !== model.id && !ids.includes(id));
+  const set = ([first = '', beside = '', beside2 = '', beside3 = '']: readonly string[]) =>
+    setSearch({ model: first, beside, beside2, beside3 }, { replace: true });
+  const ids = [model, ...others].map(({ id }) => id);
+  const next = models.find(({ id }) => !ids.includes(id));
   return {
     all: [
       { model, talk: talks[0] },
       ...others.map((other, at) => ({ model: other, talk: talks[at + 1] ?? talks[0] })),
     ],
-    add:
-      next === undefined || others.length >= panesMax - 1
-        ? undefined
-        : () => set([...ids, next.id]),
-    change: (at, id) => set(ids.with(at - 1, id)),
+    add: next === undefined || ids.length >= panesMax ? undefined : () => set([...ids, next.id]),
+    change: (at, id) => set(ids.with(at, id)),
     remove: (at) => {
-      set(ids.toSpliced(at - 1, 1));
+      set(ids.toSpliced(at, 1));
       // The conversations behind it move up with their models.
       for (let slot = at; slot < panesMax; slot++) {
         talks[slot]?.stop();
