@@ -232,19 +232,13 @@ function AddFiles({ takes, onFiles, onImage }: AddFilesProps): ReactNode {
           target.value = '';
         }}
       />
-      <IconButton
-        icon="attach"
-        look="secondary"
-        label={chat.attach}
-        onClick={() => input.current?.click()}
-      />
+      <Button icon="attach" aria-label={chat.attach} onClick={() => input.current?.click()}>
+        <span className="max-sm:hidden">{chat.attach}</span>
+      </Button>
       {!takes.includes('image') ? null : address === undefined ? (
-        <IconButton
-          icon="link"
-          look="secondary"
-          label={chat.addUrl}
-          onClick={() => setAddress('')}
-        />
+        <Button icon="link" aria-label={chat.addUrl} onClick={() => setAddress('')}>
+          <span className="max-sm:hidden">{chat.addUrl}</span>
+        </Button>
       ) : (
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
           <TextInput

@@ -137,7 +137,7 @@ const TurnView = memo(function TurnView({
         </p>
       </div>
       {!running && (
-        <div className="flex">
+        <div className="-mr-1.5 flex">
           <IconButton
             icon="edit"
             size="small"
@@ -238,7 +238,7 @@ const Answer = memo(function Answer({
           <ChargeLine charge={turn.charge} firstByteMs={turn.firstByteMs} />
         )}
         {!running && (
-          <span className="flex">
+          <span className="-ml-1.5 flex">
             <IconButton
               icon="refresh"
               size="small"
