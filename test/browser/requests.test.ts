@@ -217,6 +217,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     const charge = page.getByRole('dialog', { name: 'Charge' });
     await charge.getByRole('list', { name: 'Attempts over time' }).waitFor();
     await expectAccessible(page, 'a charge of a user');
+    expect((await charge.innerText()).split(retried.slice(-4))).toHaveLength(2);
     await page.keyboard.press('Escape');
     await page.getByRole('tab', { name: 'Failed requests' }).click();
     await page.getByRole('link', { name: /^20/ }).first().click();

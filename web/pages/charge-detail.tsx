@@ -84,7 +84,8 @@ function Headline({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   );
 }
 
-function Proof({ detail: { transfer } }: { readonly detail: ChargeDetail }): ReactNode {
+/** The transfer usually has the id of the charge, which stands among the facts. */
+function Proof({ detail: { id, transfer } }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words } = useWords(usageWords);
   if (transfer === null) return <p className="text-table text-muted">{words.noTransfer}</p>;
   return (
@@ -96,7 +97,9 @@ function Proof({ detail: { transfer } }: { readonly detail: ChargeDetail }): Rea
       )}
       <span>{transfer.equal ? words.equal : words.unequal}</span>
       <Money amount={transfer.amount} as="exact" />
-      <CopyText text={transfer.id} label={words.equal} className="max-w-56" />
+      {transfer.id !== id && (
+        <CopyText text={transfer.id} label={words.equal} className="max-w-56" />
+      )}
     </p>
   );
 }
