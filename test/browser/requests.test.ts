@@ -260,6 +260,11 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     await page.getByText('The whole charge was refunded.').waitFor();
     await go(`/operator/requests/${retried}`);
     await page.getByText(/^2 attempts\. Their times are not in the request log/).waitFor();
+    await page.getByRole('link', { name: spare }).waitFor();
+    await database.query('DELETE FROM channels WHERE name=$1', [spare]);
+    await page.reload();
+    await page.getByRole('link', { name: spare }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('main').innerText()).toContain(spare);
   }, 90_000);
 
   test('says what to do about an empty balance, and of an id that is not known', async () => {

@@ -19,7 +19,7 @@ import { bookWords } from '../../words/families.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
 import { useWords } from '../../words/family.ts';
 import { movedIn, useChangeInWords } from './audit-change.ts';
-import { channelPath } from './channel-parts.tsx';
+import { ChannelLink } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
 import { UserInLine, UserName, userPath } from './user-name.tsx';
@@ -150,7 +150,6 @@ const usersKinds: readonly string[] = ['user', 'sign_in_link'];
 
 /** The page of the entry's target, where it has one; of a key, the list of its user's keys. */
 function pathOf({ target: { kind, id }, account }: AuditEntry): string | undefined {
-  if (kind === 'channel') return channelPath(id);
   if (kind === 'model') return operatorModelPath(id);
   if (usersKinds.includes(kind)) return userPath(id);
   if (kind === 'key') return account === null ? undefined : `${userPath(account.id)}?tab=keys`;
@@ -181,7 +180,13 @@ function Target({ entry, inLine = false }: PartProps): ReactNode {
   return (
     <span className="inline-block max-w-48 truncate align-bottom xl:max-w-72">
       <span className="text-muted">{words.targets[target.kind] ?? target.kind}</span>{' '}
-      {path === undefined ? name : <PathLink path={path}>{name}</PathLink>}
+      {target.kind === 'channel' ? (
+        <ChannelLink name={name} />
+      ) : path === undefined ? (
+        name
+      ) : (
+        <PathLink path={path}>{name}</PathLink>
+      )}
     </span>
   );
 }

@@ -7,10 +7,12 @@ import type {
   List,
 } from '../../../src/console/contract.ts';
 import { ApiError, send } from '../../api/client.ts';
-import { data } from '../../api/data.ts';
+import { data, useData } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
 import { useNow } from '../../browser/now.ts';
+import { linkLook } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
+import { PathLink } from '../../components/path-link.tsx';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -28,6 +30,18 @@ const calmMs = 15_000;
 export const channelAddress = (name: string): string => `${path}/${pathName(name)}`;
 export const channelPath = (name: string): string => `/${path}/${pathName(name)}`;
 export const refreshChannels = (): Promise<void> => refresh(path);
+
+/** The name of a channel of the past, which leads to its page unless the channel was removed. */
+export function ChannelLink({ name }: { readonly name: string }): ReactNode {
+  const channels = useData<List<ChannelView>>(path).data?.items;
+  if (channels?.every((each) => each.name !== name))
+    return <span className="min-w-0 wrap-anywhere">{name}</span>;
+  return (
+    <PathLink path={channelPath(name)} className={`min-w-0 wrap-anywhere ${linkLook}`}>
+      {name}
+    </PathLink>
+  );
+}
 
 /**
  * Fetches the channels by itself: each second while one drains, so that its running requests count

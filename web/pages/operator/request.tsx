@@ -1,9 +1,7 @@
-import { clsx } from 'clsx';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OperatorRequestDetail, RequestAttempt } from '../../../src/console/contract.ts';
 import { prefetch, useData, type Visit } from '../../api/data.ts';
-import { linkLook } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
@@ -18,7 +16,7 @@ import { useWords } from '../../words/family.ts';
 import { codeOf, ErrorCode } from '../error-code.tsx';
 import { HttpStatus, Reason } from '../request-parts.tsx';
 import { Timeline } from '../request-timeline.tsx';
-import { channelPath } from './channel-parts.tsx';
+import { ChannelLink } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { UserInLine, userPath } from './user-name.tsx';
 
@@ -99,9 +97,7 @@ function Channel({
   const words = useWords(operatorRequestWords);
   return (
     <>
-      <PathLink path={channelPath(channel)} className={clsx('min-w-0 wrap-anywhere', linkLook)}>
-        {channel}
-      </PathLink>
+      <ChannelLink name={channel} />
       {number !== null && <span className="text-muted">{words.key(number)}</span>}
     </>
   );
@@ -209,7 +205,7 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
       )}
       {request.channel !== null && (
         <Fact name={words.columns.channel}>
-          <PathLink path={channelPath(request.channel)}>{request.channel}</PathLink>
+          <ChannelLink name={request.channel} />
         </Fact>
       )}
       <Fact name={facts.total}>
