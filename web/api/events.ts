@@ -3,8 +3,11 @@ import type { ConsoleEventName, ConsoleEvents } from '../../src/console/contract
 import { queryClient } from './data.ts';
 import { probe } from './reach.ts';
 
-/** `live`: events arrive. `paused`: none for 10 s, so the page polls each 15 s. */
-export type Liveness = 'live' | 'paused';
+/**
+ * `live`: events arrive. `lost`: none for a moment. `paused`: none for 10 s, so the page polls each
+ * 15 s, and says so. `polled`: this browser has no events, and the page polls.
+ */
+type Liveness = 'live' | 'lost' | 'paused' | 'polled';
 type Handler = (data: never) => void;
 
 const names: readonly ConsoleEventName[] = [
@@ -22,8 +25,8 @@ const reopenMs = 5_000;
 const handlers = new Map<string, Set<Handler>>();
 const listeners = new Set<() => void>();
 let liveness: Liveness = 'live';
-let polling: ReturnType<typeof setInterval> | undefined;
-let pausing: ReturnType<typeof setTimeout> | undefined;
+/** Of the pause to come, or of the polls. */
+let timer: number | undefined;
 
 /**
  * Calls `handler` for each event while the component is mounted. One tab holds the stream and
@@ -43,13 +46,13 @@ export function useEvent<Name extends ConsoleEventName>(
   }, [name, handler]);
 }
 
-export function useLiveness(): Liveness {
+export function useArePaused(): boolean {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => liveness,
+    () => liveness === 'paused',
   );
 }
 
@@ -58,7 +61,11 @@ export function useLiveness(): Liveness {
  * tab. Without locks (plain http) every tab polls. Returns a function that stops it.
  */
 export function startEvents(address: string, userId: string): () => void {
-  if (!('locks' in navigator) || !('BroadcastChannel' in globalThis)) return startPolling();
+  const stop = () => become('live');
+  if (!('locks' in navigator) || !('BroadcastChannel' in globalThis)) {
+    become('polled');
+    return stop;
+  }
   const name = `tollgate-events ${userId}`;
   const channel = new BroadcastChannel(name);
   channel.addEventListener('message', ({ data }) =>
@@ -73,8 +80,7 @@ export function startEvents(address: string, userId: string): () => void {
   return () => {
     ended.abort();
     channel.close();
-    stopPausing();
-    stopPolling();
+    stop();
   };
 }
 
@@ -121,44 +127,25 @@ function deliver(name: string, text: string): void {
 }
 
 function alive(live: boolean): void {
+  const missed = liveness !== 'live';
   if (live) {
-    const missed = pausing !== undefined || polling !== undefined;
-    stopPausing();
-    stopPolling();
-    show('live');
+    become('live');
     if (missed) refreshShown();
-  } else if (polling === undefined) {
+  } else if (!missed) {
     // Every failed attempt comes here: the pause counts from the first one.
-    pausing ??= setTimeout(() => {
-      pausing = undefined;
-      startPolling();
-      show('paused');
-    }, pauseAfterMs);
+    become('lost');
   }
 }
 
-function stopPausing(): void {
-  clearTimeout(pausing);
-  pausing = undefined;
-}
-
-function startPolling(): () => void {
-  polling ??= setInterval(refreshShown, pollMs);
-  return stopPolling;
+function become(next: Liveness): void {
+  clearTimeout(timer); // an interval ends with it, too
+  if (next === 'lost') timer = window.setTimeout(() => become('paused'), pauseAfterMs);
+  else if (next !== 'live') timer = window.setInterval(refreshShown, pollMs);
+  liveness = next;
+  for (const listener of listeners) listener();
 }
 
 /** Fetches what pages show now; the rest is fetched when a page shows it. */
 export function refreshShown(): void {
   void queryClient.invalidateQueries({ refetchType: 'active' });
-}
-
-function stopPolling(): void {
-  clearInterval(polling);
-  polling = undefined;
-}
-
-function show(next: Liveness): void {
-  if (next === liveness) return;
-  liveness = next;
-  for (const listener of listeners) listener();
 }

@@ -3,7 +3,7 @@ import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { addressOf } from '../api/client.ts';
 import { useMe } from '../api/data.ts';
 import { tryNow, useLostAt } from '../api/reach.ts';
-import { refreshShown, startEvents, useEvent, useLiveness } from '../api/events.ts';
+import { refreshShown, startEvents, useArePaused, useEvent } from '../api/events.ts';
 import { later } from '../api/later.ts';
 import { watchSleep } from '../browser/awake.ts';
 import { useMedia, useOnline, useWide } from '../browser/media.ts';
@@ -79,13 +79,13 @@ export function Shell(): ReactNode {
 function Connection(): ReactNode {
   const words = useWords(sharedWords);
   const online = useOnline();
-  const liveness = useLiveness();
+  const paused = useArePaused();
   const lostAtMs = useLostAt();
   const reachable = lostAtMs === undefined;
   const zone = useZone();
   const gap = useSentenceGap();
   const { asked, shown } = usePaths();
-  if (online && reachable && liveness === 'live') return null;
+  if (online && reachable && !paused) return null;
   const { live, nav } = words;
   const page = asked !== shown && destinations.find(({ path }) => isAt(path, asked));
   return (
