@@ -59,15 +59,21 @@ test('every moment lies in exactly one day, and days follow each other without a
 
 test('names that are none are told apart', () => {
   expect([isZone('Asia/Shanghai'), isZone('Asia/Nowhere')]).toEqual([true, false]);
-  expect([isDay('2026-11-21'), isDay('2026-02-30'), isDay('2026-1-1'), isDay('x')]).toEqual([
-    true,
-    false,
-    false,
-    false,
-  ]);
+  const days = ['2026-11-21', '9999-12-31', '2026-02-30', '2026-1-1', '1969-12-31', 'x'];
+  expect(days.filter(isDay)).toEqual(['2026-11-21', '9999-12-31']);
   expect(zoneDays('UTC', '2026-02-27', '2026-03-01').map(({ day }) => day)).toEqual([
     '2026-02-27',
     '2026-02-28',
     '2026-03-01',
   ]);
+});
+
+test('days go on beyond the year 9999', () => {
+  const last = zoneDayAt('Asia/Shanghai', Date.UTC(9999, 11, 31, 20));
+  expect(last.day).toBe('+010000-01-01');
+  expect(zoneDays('Asia/Shanghai', '9999-12-31', last.day).map(({ day }) => day)).toEqual([
+    '9999-12-31',
+    '+010000-01-01',
+  ]);
+  expect(zoneDay('UTC', '9999-12-31').to).toBe(Date.UTC(10_000, 0));
 });

@@ -45,11 +45,13 @@ export function zoneOffsetMs(zone: string, at: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
 }
 
+/** A day from 1970 to 9999: zones are not known before. */
 export const isDay = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && dayText(Date.parse(text)) === text;
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970' && dayText(Date.parse(text)) === text;
 
+/** The year 10000 is `+010000`, so that each day has a text of its own. */
 function dayText(utc: number): string {
-  return Number.isNaN(utc) ? '' : new Date(utc).toISOString().slice(0, 10);
+  return Number.isNaN(utc) ? '' : (new Date(utc).toISOString().split('T', 1)[0] ?? '');
 }
 
 /**
@@ -79,8 +81,9 @@ export function nextDay(day: string, days = 1): string {
 /** All days from the first to the last, both included. */
 export function zoneDays(zone: string, first: string, last: string): readonly ZoneDay[] {
   const days: ZoneDay[] = [];
+  const count = (Date.parse(last) - Date.parse(first)) / dayMs + 1;
   let from = startOfDay(zone, first);
-  for (let day = first; day <= last; day = nextDay(day)) {
+  for (let day = first; days.length < count; day = nextDay(day)) {
     const to = startOfDay(zone, nextDay(day));
     days.push({ day, from, to });
     from = to;

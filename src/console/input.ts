@@ -14,10 +14,15 @@ export const moneyInput = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** An instant of the contract, as wall clock ms. */
-export const timeInput = z.string().transform((text, context) => {
+/** An instant of the contract, as wall clock ms; undefined for other texts and before 1970. */
+function parseInstant(text: string): number | undefined {
   const at = Date.parse(text);
-  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(at)) return at;
+  return /^\d{4}-\d{2}-\d{2}T/.test(text) && at >= 0 ? at : undefined;
+}
+
+export const timeInput = z.string().transform((text, context) => {
+  const at = parseInstant(text);
+  if (at !== undefined) return at;
   context.addIssue({ code: 'custom', message: 'not_a_time' });
   return z.NEVER;
 });
@@ -48,9 +53,9 @@ export const relativeTimeInput = z
   .string()
   .transform((text, context): ((now: number) => number) => {
     const back = backwards.exec(text);
-    const at = Date.parse(text);
+    const at = parseInstant(text);
     if (back !== null) return (now) => now - Number(back[1]) * unitMs[back[2] === 'h' ? 'h' : 'd'];
-    if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(at)) return () => at;
+    if (at !== undefined) return () => at;
     context.addIssue({ code: 'custom', message: 'not_a_time' });
     return z.NEVER;
   });

@@ -180,6 +180,24 @@ forEachDatabase((_name, openFresh) => {
     }
   });
 
+  test('a range at the end of the calendar is answered, one before 1970 is refused', async () => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    await topUp(database, browser.userId, 1_000_000_000n, at('19T08:00:00'));
+    const last = await browser.ask('statement?from=9999-12-31&to=9999-12-31');
+    expect(last.json).toMatchObject({ opening: { balance: '1.000000000' }, adds_up: true });
+    const evening = 'from=9999-12-31T20:00:00Z&to=9999-12-31T21:00:00Z';
+    for (const path of [
+      `usage/series?${evening}`,
+      `usage/course?${evening}`,
+      'statement/9999-12-31',
+    ])
+      expect((await browser.ask(path)).status, path).toBe(200);
+    const early = 'from=0050-01-01T00:00:00Z&to=0050-01-02T00:00:00Z';
+    for (const path of ['statement?from=0050-01-01&to=0050-01-02', `usage/series?${early}`])
+      expect((await browser.ask(path)).status, path).toBe(400);
+  });
+
   test("another's statement, charge and day are not there", async () => {
     const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
     const [owner, other] = [await newUser(), await newUser()];
