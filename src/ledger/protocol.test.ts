@@ -86,6 +86,13 @@ const tables = {
     end v3 ok 0.90                posted 0.40, short 0.50
     balance A                     0.00
     check                         ok`,
+  "what a task's vendor reports beyond its hold is the loss of the house": `
+    credit A 2.00 w1              created
+    hold v1 A 1.50                open
+    end v1 ok 1.50 beyond 4.00    posted 1.50, short 0.00
+    end v1 ok 1.50 beyond 4.00    no change
+    balance A                     0.50
+    check                         ok`,
   'a frozen account lends nothing, and is credited and charged': `
     credit A 1.00 w1              created
     draw P1 A 0.30 min 0.10       granted 0.30

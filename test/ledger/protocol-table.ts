@@ -289,14 +289,15 @@ export class ProtocolTable {
     return this.#database.transact(() => openHold({ id, account, amount: nano(amount), at: 1 }));
   }
 
-  /** end v1 ok 1.60 · end v1 failed */
-  async #end([id = '', how = '', cost = '0']: Words): Promise<string> {
-    const record = { ...records, values: ['task', 1, null, null] };
+  /** end v1 ok 1.60 · end v1 ok 1.60 beyond 4.00 · end v1 failed */
+  async #end([id = '', how = '', cost = '0', , beyond]: Words): Promise<string> {
+    const loss = beyond === undefined ? undefined : nano(beyond);
+    const record = { ...records, values: ['task', 1, null, loss ?? null] };
     const ended = await this.#database.transact(() =>
       endHold(
         id,
         how === 'ok'
-          ? { state: 'posted', cost: nano(cost), code: 'video', at: 1, record }
+          ? { state: 'posted', cost: nano(cost), loss, code: 'video', at: 1, record }
           : { state: 'voided' },
       ),
     );

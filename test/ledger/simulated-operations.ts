@@ -74,6 +74,7 @@ async function task(world: Simulation, id: string, account: string): Promise<voi
     return;
   const cost = (amount * BigInt(Math.round(world.random() * 120))) / 100n;
   const posted = world.random() < 0.6;
+  const loss = amount % 4n === 0n ? amount : undefined;
   if (posted) world.audit.finished({ id, account, cost, process: undefined });
   const end = () =>
     endHold(
@@ -82,9 +83,10 @@ async function task(world: Simulation, id: string, account: string): Promise<voi
         ? {
             state: 'posted',
             cost,
+            loss,
             code: 'video',
             at,
-            record: { ...records, values: ['task', at, null, null] },
+            record: { ...records, values: ['task', at, null, loss ?? null] },
           }
         : { state: 'voided' },
     );

@@ -9,7 +9,7 @@ import { buildSnapshot } from '../../src/catalog/build-snapshot.ts';
 import { loadCatalog, recordConfiguration } from '../../src/catalog/catalog-store.ts';
 import type { Snapshot } from '../../src/catalog/snapshot.ts';
 import { OpenChannels } from '../../src/gateway/channels/open-channels.ts';
-import { gatewayLimits } from '../../src/gateway/parts.ts';
+import { gatewayLimits, type OverrunAnswer } from '../../src/gateway/parts.ts';
 import { type TaskLine, type TaskLimits, taskLimits } from '../../src/gateway/tasks/parts.ts';
 import { TaskChannels } from '../../src/gateway/tasks/task-channels.ts';
 import { Tasks } from '../../src/gateway/tasks/tasks.ts';
@@ -47,6 +47,7 @@ export interface TaskNode {
   readonly troubles: unknown[];
   /** The log lines of ended tasks. */
   readonly told: TaskLine[];
+  readonly overruns: readonly OverrunAnswer[];
   /** Sells other models from now on. */
   sell(configuration: string): Promise<void>;
   /** Submits a task like its endpoint. */
@@ -94,10 +95,10 @@ export async function openTaskNode(
     if (snapshot === undefined) throw new Error('nothing is sold');
     return snapshot;
   };
-  const blobs = openFolderBlobs(folder);
   const addresses = new FileUrls(Buffer.alloc(32), undefined);
   const troubles: unknown[] = [];
   const told: TaskLine[] = [];
+  const overruns: OverrunAnswer[] = [];
   const tasks = new Tasks({
     clock,
     random: systemRandom,
@@ -110,10 +111,11 @@ export async function openTaskNode(
     downloads: new Downloads(mediaLimits),
     access: () => {},
     failed: () => {},
+    overran: (answer) => void overruns.push(answer),
     database,
     files: openFiles({
       database,
-      blobs,
+      blobs: openFolderBlobs(folder),
       clock,
       addresses,
       copies: new VendorDownloads(fileLimits, undefined),
@@ -137,6 +139,7 @@ export async function openTaskNode(
     clock,
     troubles,
     told,
+    overruns,
     sell,
     close,
     submit: (account, wish) => tasks.submit(request(account, wish), () => {}),

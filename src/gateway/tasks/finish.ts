@@ -1,6 +1,6 @@
 import type { Nano } from '../../base/money.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import { costOf, lineCost, type Tariff } from '../../catalog/price.ts';
+import { costOf, lineCost, type PriceLine, type Tariff } from '../../catalog/price.ts';
 import type { StoredFile } from '../../media/files.ts';
 import { linesOf, recordColumns } from '../../usage/record.ts';
 import { linesText } from '../settle.ts';
@@ -19,19 +19,26 @@ export async function completeTask(
   metered: Quantities | undefined,
 ): Promise<void> {
   const finishedAt = parts.clock.now();
-  const { total, text } = finalBill(task, metered);
+  const bill = finalBill(task, metered);
+  const { total: cost, beyond } = bill;
   const record = {
     table: 'usage',
     columns: recordColumns,
-    values: recordOf(task, text, finishedAt),
+    values: recordOf(task, bill, finishedAt),
   };
+  const hold = { cost, loss: beyond?.excess, code: 'video', at: finishedAt, record };
   const ended = await endAndLog(parts, task, finishedAt, {
     state: 'completed',
     file: file.id,
-    hold: { state: 'posted', cost: total, code: 'video', at: finishedAt, record },
+    hold: { state: 'posted', ...hold },
   });
   // Another process copied the video too, and was faster: one copy is enough.
   if (!ended) await parts.files.remove(task.account, file.id);
+  else if (beyond !== undefined) {
+    const { id, model } = task;
+    const { excess } = beyond;
+    parts.overran({ id, channel: channelOf(task), model, excess, reported: metered });
+  }
 }
 
 /**
@@ -60,26 +67,46 @@ async function endAndLog(parts: TaskParts, task: Task, at: number, how: TaskEnd)
   return true;
 }
 
+interface FinalBill extends VideoBill {
+  /**
+   * The cost beyond the bill of what the vendor metered, which the operator bears, and the lines of
+   * everything metered.
+   */
+  readonly beyond?: { readonly excess: Nano; readonly text: string } | undefined;
+}
+
 /**
- * The bill of the submission, with the tokens that the vendor metered instead of the most that the
+ * The bill of the submission, with the tokens that the vendor metered, up to the most that the
  * video can use. The rates are those of the submission, whatever the model costs by now.
  */
-function finalBill({ cost, bill }: Task, metered: Quantities | undefined): VideoBill {
+function finalBill({ cost, bill }: Task, metered: Quantities | undefined): FinalBill {
   if (metered === undefined) return { total: cost, text: bill };
-  let total = 0n;
-  const lines = linesOf(bill).map((line) => {
+  const most = linesOf(bill);
+  const all = most.map((line) => {
     const ordered = line.measure === 'second' || line.measure === 'request';
-    const quantity = (ordered ? undefined : metered[line.measure]) ?? line.quantity;
-    const lineTotal = lineCost(quantity, line.rate);
-    total += lineTotal;
-    return { ...line, quantity, cost: lineTotal };
+    return lineOf(line, (ordered ? undefined : metered[line.measure]) ?? line.quantity);
   });
-  return { total, text: linesText(lines) };
+  const lines = all.map((line, i) =>
+    lineOf(line, Math.min(line.quantity, most[i]?.quantity ?? line.quantity)),
+  );
+  const total = sumOf(lines);
+  const excess = sumOf(all) - total;
+  const beyond = excess > 0n ? { excess, text: linesText(all) } : undefined;
+  return { total, text: linesText(lines), beyond };
 }
+
+const lineOf = (line: PriceLine, quantity: number): PriceLine => ({
+  ...line,
+  quantity,
+  cost: lineCost(quantity, line.rate),
+});
+
+const sumOf = (lines: readonly PriceLine[]): Nano =>
+  lines.reduce((sum, { cost }) => sum + cost, 0n);
 
 function recordOf(
   task: Task,
-  bill: string,
+  { text, beyond }: FinalBill,
   finishedAt: number,
 ): readonly (string | bigint | number | null)[] {
   const durationMs = Math.max(0, finishedAt - task.createdAt);
@@ -93,7 +120,8 @@ function recordOf(
     channelOf(task),
     task.upstreamId ?? null,
   ];
-  return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, bill, null, null];
+  const excess = [beyond?.excess ?? null, beyond?.text ?? null];
+  return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, text, ...excess];
 }
 
 /** The channel's name, without the key. */

@@ -33,6 +33,7 @@ export interface TaskParts
     | 'downloads'
     | 'access'
     | 'failed'
+    | 'overran'
     | 'limits'
   > {
   readonly database: Database;

@@ -445,6 +445,42 @@ forEachDatabase((_name, openFresh) => {
       }
       await books(on);
     });
+
+    it('bounds the charge, whatever the vendor reports: what is beyond is the loss of the house', async () => {
+      const on = await stage((url) => seedance(url, '{ output: 46 }'));
+      on.vendor.answer((received, response) => {
+        if (received.method === 'POST') return json(response, 200, '{"id":"cgt-1"}');
+        if (received.url.endsWith('.mp4')) return response.end(aFilm);
+        const content = { video_url: `${on.vendor.url}/film.mp4` };
+        const usage = { completion_tokens: 1_000_000 };
+        const done = { id: 'cgt-1', status: 'succeeded', content, usage };
+        return json(response, 200, JSON.stringify(done));
+      });
+      const { userId } = await newCustomer(on.database, 100n * nanoPerYuan);
+      const { id } = await on.node.submit(userId, { model: 'measured' });
+      const [hold] = await on.database.query('SELECT amount FROM hold WHERE id=$1', [id]);
+      await expect
+        .poll(async () => (await on.node.tasks.find(userId, id))?.state, { interval: 10 })
+        .toBe('completed');
+      const held = BigInt(hold?.['amount'] ?? 0);
+      const excess = 46n * nanoPerYuan - held;
+      expect((await balance(on.database, userId))?.spendable).toBe(100n * nanoPerYuan - held);
+      const [record] = await on.database.query(
+        'SELECT cost, shortfall, excess, lines, reported FROM usage WHERE id=$1',
+        [id],
+      );
+      expect(record).toMatchObject({ cost: held, shortfall: 0n, excess });
+      expect(record?.['lines']).toContain('["output",219113,');
+      expect(record?.['reported']).toContain('["output",1000000,');
+      const [loss] = await on.database.query(
+        "SELECT amount, ref FROM transfer WHERE debit='losses' AND credit='vendors'",
+      );
+      expect(loss).toEqual({ amount: excess, ref: id });
+      const reported = { output: 1_000_000 };
+      const told = { id, channel: 'metered', model: 'measured', excess, reported };
+      await expect.poll(() => on.node.overruns).toEqual([told]);
+      await books(on);
+    });
   });
 
   describe('room for files', () => {

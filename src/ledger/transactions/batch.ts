@@ -181,7 +181,7 @@ function* insertCharges({
 }
 
 /** A loss is a transfer of its own, found by its request's id. */
-const insertLoss = ({ id, amount, at }: ChargeLoss): Statement => ({
+export const insertLoss = ({ id, amount, at }: ChargeLoss): Statement => ({
   sql: "INSERT INTO transfer (id, debit, credit, amount, code, ref, at) VALUES ($1, 'losses', 'vendors', $2, 'excess', $3, $4)",
   params: [`${id}/excess`, amount, id, at],
 });

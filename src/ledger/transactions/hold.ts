@@ -3,7 +3,7 @@ import type { Nano } from '../../base/money.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { integerColumn, textColumn } from '../../storage/sql.ts';
 import type { LimitWindow, RecordTable } from '../contract.ts';
-import { recordInsert } from './batch.ts';
+import { insertLoss, recordInsert } from './batch.ts';
 
 export interface Hold {
   /** The task's id. */
@@ -21,6 +21,8 @@ export type HoldEnd =
   | {
       readonly state: 'posted';
       readonly cost: Nano;
+      /** As in `Charge`. */
+      readonly loss?: Nano | undefined;
       readonly code: string;
       readonly at: number;
       readonly record: RecordTable & {
@@ -125,6 +127,7 @@ export function* endHold(
       sql: recordInsert(end.record),
       params: [id, account, cost, cost - posted, ...end.record.values],
     };
+    if (end.loss !== undefined) yield insertLoss({ id, amount: end.loss, at: end.at });
   }
   return { posted, shortfall: cost - posted };
 }
