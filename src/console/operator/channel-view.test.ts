@@ -36,9 +36,8 @@ function stateWith(changed: Partial<ChannelReport>, tried = true): string {
     counts: [],
     tasks: new Map(),
     costs: new Map(),
-    overruns: new Map(),
+    overruns: new Map(tried ? [['ark', 0]] : []),
     losses: new Map(),
-    tried: new Set(tried ? ['ark'] : []),
   }).state;
 }
 

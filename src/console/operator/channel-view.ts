@@ -22,13 +22,11 @@ export interface ChannelReadings extends ChannelActivity {
   /** Of the last 24 hours, nano-yuan, by channel; where costs are entered. */
   readonly costs: ReadonlyMap<string, bigint>;
   /**
-   * Answers of the last 24 hours beyond what their requests can have cost, by channel; `losses` is
-   * the money lost by them.
+   * Answers of the last 24 hours beyond what their requests can have cost, for each channel that
+   * requests were sent to; `losses` is the money lost by them.
    */
   readonly overruns: ReadonlyMap<string, number>;
   readonly losses: ReadonlyMap<string, ChannelLoss>;
-  /** The channels to which requests were sent within the last 24 hours. */
-  readonly tried: ReadonlySet<string>;
 }
 
 export function channelView(channel: StoredChannel, sight: ChannelReadings): ChannelView {
@@ -47,7 +45,7 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
   const seen = channelAcrossNodes(sight.reports, name);
   const hour = countTotals(sight.counts.filter((count) => count.channel === name));
   const running = seen.running + (sight.tasks.get(name) ?? 0);
-  const shown = shownState(seen, running > 0 || sight.tried.has(name));
+  const shown = shownState(seen, running > 0 || sight.overruns.has(name));
   const state = notServing(channel, sight) ?? shown;
   const cost = sight.costs.get(name);
   return {

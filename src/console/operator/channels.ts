@@ -24,7 +24,7 @@ import {
 import {
   channelCounts,
   healthChanges,
-  overrunsOf,
+  overrunsByChannel,
   countTotals,
 } from '../../gateway/reports/report.ts';
 import type { Vendor } from '../../providers/vendor.ts';
@@ -145,9 +145,7 @@ export async function channelReadings(
   const catalogue = await storedCatalog(database);
   const activity = await channelActivity(database, clock);
   const counts = await channelCounts(database, { from: now - hourMs });
-  const ofDay = await channelCounts(database, { from: now - hoursShown * hourMs });
-  const overruns = overrunsOf(ofDay);
-  const tried = new Set(ofDay.map(({ channel }) => channel));
+  const overruns = await overrunsByChannel(database, now - hoursShown * hourMs);
   const losses = await database.snapshot(() => lossesByChannel(now - hoursShown * hourMs));
   const first = now - hoursShown * hourMs;
   const span = { from: first - (first % hourMs), to: now };
@@ -157,7 +155,7 @@ export async function channelReadings(
       tail: (yield* recentOf(span, now)).tail,
     });
   });
-  return { catalogue, vendors, ...activity, endings, counts, costs, overruns, losses, tried };
+  return { catalogue, vendors, ...activity, endings, counts, costs, overruns, losses };
 }
 
 const endingsOf = ({ database, sealer }: OperatorContext): Promise<ChannelReadings['endings']> =>

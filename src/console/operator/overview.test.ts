@@ -65,6 +65,46 @@ forEachDatabase((_name, openFresh) => {
     expect(await seen(4, 3), 'the row of the hour says it').toEqual([]);
   });
 
+  test('a day of 80 busy channels is added up by the database, hour by hour', async () => {
+    const names = Array.from({ length: 80 }, (_, i) => `c${i}`);
+    const channels = names.map(
+      (name) => `  - { name: ${name}, vendor: openai, api_key: k, models: [glm] }\n`,
+    );
+    const { operator, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      sold + channels.join(''),
+    );
+    const hour = systemClock.now() - (systemClock.now() % 3_600_000);
+    const kinds = [
+      'ok',
+      'timeout',
+      'overrun',
+      ...Array.from({ length: 17 }, (_, i) => `first:${i}`),
+    ];
+    const upTo = (name: string, most: number) =>
+      `${name}(n) AS (SELECT 0 UNION ALL SELECT n+1 FROM ${name} WHERE n<${most - 1})`;
+    const rows = kinds.map((kind, i) => `SELECT '${kind}' AS kind, ${i + 1} AS count`);
+    await database.query(
+      `WITH RECURSIVE ${upTo('slots', 144)}, ${upTo('names', 80)}
+        INSERT INTO channel_count (slot, channel, kind, count)
+        SELECT CAST($1 AS BIGINT)-slots.n*${slotMs}, 'c' || names.n, kind, count
+        FROM slots, names, (${rows.join(' UNION ALL ')}) AS kinds`,
+      [hour],
+    );
+    const beganMs = performance.now();
+    const { errors, attention } = (await operator.ask('operator/overview')).json;
+    expect(performance.now() - beganMs).toBeLessThan(1_500);
+    const of = (name: string) =>
+      errors.find(({ channel }: { channel: string }) => channel === name);
+    expect(of('c79').hours).toHaveLength(24);
+    expect(of('c79').hours.at(-1)).toMatchObject({ requests: 3, errors: 2 });
+    expect(of('c79').hours.at(-2)).toMatchObject({ requests: 18, errors: 12 });
+    expect(of('a').hours.at(-2)).toMatchObject({ requests: 0, errors: 0 });
+    const overran = attention.filter(({ code }: Attention) => code === 'vendor_overran');
+    expect(overran).toHaveLength(80);
+    expect(Number(overran[0].values.answers)).toBeGreaterThanOrEqual(3 * (144 - 6));
+  });
+
   test('one model that its vendor retires soon has its row, several have one together', async () => {
     const now = systemClock.now();
     const day = (days: number) => new Date(now + days * dayMs).toISOString().slice(0, 10);

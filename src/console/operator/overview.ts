@@ -5,11 +5,12 @@ import {
   type StoredModel,
 } from '../../catalog/stored-catalog.ts';
 import {
+  attemptsByHour,
   channelCounts,
   channelAcrossNodes,
   type NodeReport,
   currentLoad,
-  overrunsOf,
+  overrunsByChannel,
   parkedEverywhereSince,
   countTotals,
 } from '../../gateway/reports/report.ts';
@@ -92,16 +93,13 @@ async function errorsByChannel(
   at: number,
 ): Promise<OperatorOverview['errors']> {
   const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
-  const counts = await channelCounts(database, { from: first });
+  const counted = await database.snapshot(() => attemptsByHour(first));
+  const known = new Map(counted.map((one) => [`${one.hour} ${one.channel}`, one]));
   return channels.map(({ name }) => ({
     channel: name,
     hours: Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map((hour) => {
-      const { requests, errors } = countTotals(
-        counts.filter(
-          ({ channel, slot }) => channel === name && slot >= hour && slot < hour + hourMs,
-        ),
-      );
-      return { hour: instant(hour), requests, errors };
+      const { attempts = 0, failed = 0 } = known.get(`${hour} ${name}`) ?? {};
+      return { hour: instant(hour), requests: attempts, errors: failed };
     }),
   }));
 }
@@ -212,7 +210,7 @@ async function overran(
   { catalogue, at }: AttentionInput,
 ): Promise<readonly Attention[]> {
   const from = at - dayMs;
-  const overruns = overrunsOf(await channelCounts(database, { from }));
+  const overruns = await overrunsByChannel(database, from);
   const losses = await database.snapshot(() => lossesByChannel(from));
   return catalogue.channels.flatMap(({ name }) => {
     const loss = losses.get(name);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database, Row, Transaction } from '../../storage/database.ts';
 import {
   type ChannelCount,
   firstByteShare,
@@ -218,16 +218,32 @@ export function* attemptsByChannel(
   to: number,
 ): Transaction<readonly ChannelAttempts[]> {
   const rows = yield {
-    sql: `SELECT channel, CAST(SUM(count) AS BIGINT) AS attempts, CAST(SUM(CASE WHEN kind='ok' THEN 0 ELSE count END) AS BIGINT) AS failed
-      FROM channel_count WHERE slot>=$1 AND slot<$2 AND kind<>$3 AND kind NOT LIKE 'first:%' GROUP BY channel`,
-    params: [from, to, overrunKind],
+    sql: `SELECT channel, ${attemptSums} AND slot<$3 GROUP BY channel`,
+    params: [from, overrunKind, to],
   };
-  return rows.map((row) => ({
-    channel: String(row['channel']),
-    attempts: Number(row['attempts']),
-    failed: Number(row['failed']),
-  }));
+  return rows.map(attemptsOf);
 }
+
+/** The same by hour (its beginning, wall clock, ms) since `from`. */
+export function* attemptsByHour(
+  from: number,
+): Transaction<readonly (ChannelAttempts & { readonly hour: number })[]> {
+  const hour = 'slot-slot%3600000';
+  const rows = yield {
+    sql: `SELECT ${hour} AS hour, channel, ${attemptSums} GROUP BY ${hour}, channel`,
+    params: [from, overrunKind],
+  };
+  return rows.map((row) => ({ ...attemptsOf(row), hour: Number(row['hour']) }));
+}
+
+const attemptSums = `CAST(SUM(count) AS BIGINT) AS attempts, CAST(SUM(CASE WHEN kind='ok' THEN 0 ELSE count END) AS BIGINT) AS failed
+  FROM channel_count WHERE slot>=$1 AND kind<>$2 AND kind NOT LIKE 'first:%'`;
+
+const attemptsOf = (row: Row): ChannelAttempts => ({
+  channel: String(row['channel']),
+  attempts: Number(row['attempts']),
+  failed: Number(row['failed']),
+});
 
 /** The beginning of the oldest counts that are kept; undefined: there are none. */
 export function* oldestCounts(): Transaction<number | undefined> {
@@ -236,12 +252,20 @@ export function* oldestCounts(): Transaction<number | undefined> {
   return slot === null ? undefined : Number(slot);
 }
 
-/** The number of answers beyond the bound of their requests, by channel. */
-export function overrunsOf(counts: readonly ChannelCount[]): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const { channel, kind, count } of counts)
-    if (kind === overrunKind) sums.set(channel, (sums.get(channel) ?? 0) + count);
-  return sums;
+/**
+ * The number of answers beyond the bound of their requests, for each channel that requests were
+ * sent to since `from`.
+ */
+export async function overrunsByChannel(
+  database: Database,
+  from: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.query(
+    `SELECT channel, CAST(SUM(CASE WHEN kind=$2 THEN count ELSE 0 END) AS BIGINT) AS overruns
+      FROM channel_count WHERE slot>=$1 GROUP BY channel`,
+    [from - (from % slotMs), overrunKind],
+  );
+  return new Map(rows.map((row) => [String(row['channel']), Number(row['overruns'])]));
 }
 
 /** When a channel's state changed, the latest first. */
