@@ -4,7 +4,7 @@ import { randomText } from '../base/random.ts';
 import { formatYuan } from '../base/money.ts';
 import type { StoredChannel } from '../catalog/stored-catalog.ts';
 import { channelAcrossNodes, type NodeReport } from '../gateway/reports/report.ts';
-import type { Transaction } from '../storage/database.ts';
+import type { Statement, Transaction } from '../storage/database.ts';
 import type { NotificationSettings } from './settings.ts';
 
 /** Users alerted in one look; the others follow in the next. */
@@ -126,74 +126,57 @@ export function* checkChannels(
       },
     ]),
   );
+  const mails = (context.settings.email?.to ?? []).map((to) => ({ to, language: undefined }));
   const inUse = new Set<string>();
   for (const { name, state } of channels) {
     if (state !== 'active') continue;
-    inUse.add(`channel ${name}`);
-    yield* checkChannel(
-      name,
-      channelAcrossNodes(reports, name),
-      known.get(`channel ${name}`),
-      context,
-    );
+    const about = `channel ${name}`;
+    inUse.add(about);
+    const matter = known.get(about);
+    const next = judgeChannel(name, channelAcrossNodes(reports, name), matter, context);
+    if (next.event !== undefined) yield* enqueueAlert(next.event, mails, context);
+    if (next.matter !== matter) yield keepMatter(about, next.matter);
   }
-  for (const about of known.keys())
-    if (!inUse.has(about))
-      yield { sql: 'DELETE FROM notice_matter WHERE about=$1', params: [about] };
+  for (const about of known.keys()) if (!inUse.has(about)) yield keepMatter(about, undefined);
 }
 
 const timeOf = (value: unknown): number | undefined =>
   typeof value === 'bigint' ? Number(value) : undefined;
 
-function* checkChannel(
+const keepMatter = (about: string, matter: AlertState | undefined): Statement =>
+  matter === undefined
+    ? { sql: 'DELETE FROM notice_matter WHERE about=$1', params: [about] }
+    : {
+        sql: 'INSERT INTO notice_matter (about, since, told_at, well_at) VALUES ($1, $2, $3, $4) ON CONFLICT (about) DO UPDATE SET since=excluded.since, told_at=excluded.told_at, well_at=excluded.well_at',
+        params: [about, matter.since, matter.alertedAt ?? null, matter.wellAt ?? null],
+      };
+
+/** What is kept of a channel's trouble after this look (undefined: nothing), and its alert. */
+function judgeChannel(
   channel: string,
   seen: ReturnType<typeof channelAcrossNodes>,
   matter: AlertState | undefined,
-  context: AlertContext,
-): Transaction<void> {
-  const { settings, at } = context;
-  const about = `channel ${channel}`;
-  const mails = (settings.email?.to ?? []).map((to) => ({ to, language: undefined }));
+  { settings, at }: AlertContext,
+): { readonly matter: AlertState | undefined; readonly event?: AlertEvent } {
+  const alertedAt = matter?.alertedAt;
+  const lately = alertedAt !== undefined && at < alertedAt + againAfterMs;
+  const goesOn = matter !== undefined && matter.wellAt === undefined;
   if (seen.state === 'healthy') {
-    if (matter === undefined) return;
-    const recent = matter.alertedAt !== undefined && at < matter.alertedAt + againAfterMs;
-    if (matter.alertedAt !== undefined && matter.wellAt === undefined)
-      yield* enqueueAlert({ type: 'channel.recovered', channel }, mails, context);
-    if (!recent) yield { sql: 'DELETE FROM notice_matter WHERE about=$1', params: [about] };
-    else if (matter.wellAt === undefined)
-      yield { sql: 'UPDATE notice_matter SET well_at=$2 WHERE about=$1', params: [about, at] };
-    return;
+    if (alertedAt === undefined) return { matter: undefined };
+    if (!goesOn) return { matter: lately ? matter : undefined };
+    const event = { type: 'channel.recovered', channel } as const;
+    return { matter: lately ? { ...matter, wellAt: at } : undefined, event };
   }
+  if (lately || (goesOn && alertedAt !== undefined)) return { matter };
   // The trouble begins anew when the channel was well in between.
-  const since = matter === undefined || matter.wellAt !== undefined ? at : matter.since;
-  if (matter === undefined)
-    yield {
-      sql: 'INSERT INTO notice_matter (about, since) VALUES ($1, $2) ON CONFLICT (about) DO NOTHING',
-      params: [about, at],
-    };
-  else if (matter.wellAt !== undefined && at >= (matter.alertedAt ?? 0) + againAfterMs)
-    yield {
-      sql: 'UPDATE notice_matter SET since=$2, told_at=NULL, well_at=NULL WHERE about=$1',
-      params: [about, at],
-    };
-  const alerted =
-    matter?.alertedAt !== undefined &&
-    (matter.wellAt === undefined || at < matter.alertedAt + againAfterMs);
-  const ours = seen.why === 'credentials' || seen.why === 'quota';
-  if (alerted || (!ours && at < since + settings.troubleMs)) return;
-  yield* enqueueAlert(
-    {
-      type: 'channel.trouble',
-      channel,
-      why: seen.why ?? 'unknown',
-      since: new Date(since).toISOString(),
-    },
-    mails,
-    context,
-  );
-  yield {
-    sql: 'UPDATE notice_matter SET told_at=$2, well_at=NULL WHERE about=$1',
-    params: [about, at],
+  const begun = goesOn ? matter : { since: at, alertedAt: undefined, wellAt: undefined };
+  const why = seen.why ?? 'unknown';
+  const ours = why === 'credentials' || why === 'quota';
+  if (!ours && at < begun.since + settings.troubleMs) return { matter: begun };
+  const since = new Date(begun.since).toISOString();
+  return {
+    matter: { ...begun, alertedAt: at },
+    event: { type: 'channel.trouble', channel, why, since },
   };
 }
 
