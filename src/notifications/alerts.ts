@@ -105,7 +105,8 @@ interface AlertState {
 /**
  * Alerts about channels in use that fail or are paused. When the vendor refuses our key or our
  * account, the alert goes out at once, for other trouble after a while. A recovered channel gets an
- * alert too if its trouble had one; a channel that comes and goes gets one per hour.
+ * alert too if its trouble had one, once it has answered; a channel that comes and goes gets one
+ * per hour.
  */
 export function* checkChannels(
   channels: readonly StoredChannel[],
@@ -164,6 +165,8 @@ function judgeChannel(
   if (seen.state === 'healthy') {
     if (alertedAt === undefined) return { matter: undefined };
     if (!goesOn) return { matter: lately ? matter : undefined };
+    // A process that has just begun, and has not called the channel, calls it healthy too.
+    if (seen.recent.attempts === seen.recent.failed) return { matter };
     const event = { type: 'channel.recovered', channel } as const;
     return { matter: lately ? { ...matter, wellAt: at } : undefined, event };
   }

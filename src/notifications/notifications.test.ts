@@ -196,11 +196,15 @@ forEachDatabase((_name, openFresh) => {
     );
     const see = async (
       states: Readonly<Record<string, 'healthy' | 'degraded' | 'parked'>>,
+      answering = true,
     ): Promise<void> => {
       const why = { healthy: undefined, degraded: 'server_error', parked: 'credentials' } as const;
       const seen = Object.entries(states).map(([name, state]) => [
         name,
-        { state, why: why[state], since: clock.now(), until: undefined, running: 0 },
+        {
+          ...{ state, why: why[state], since: clock.now(), until: undefined, running: 0 },
+          recent: { attempts: answering ? 2 : 1, failed: state === 'healthy' && answering ? 0 : 1 },
+        },
       ]);
       const recent = { requests: 0, errors: 0, firsts: [] };
       const report = {
@@ -229,6 +233,11 @@ forEachDatabase((_name, openFresh) => {
     clock.turnedMs += 200_000;
     await see({ refused: 'parked', failing: 'degraded' });
     expect(events()).toEqual(['channel.trouble refused', 'channel.trouble failing']);
+    // Nothing has answered: the process that saw the trouble has gone, or a new one has begun.
+    await database.query('DELETE FROM node_report');
+    await notifications.look();
+    await see({ refused: 'healthy', failing: 'healthy' }, false);
+    expect(events()).toHaveLength(2);
     await see({ refused: 'healthy', failing: 'degraded' });
     // The trouble comes and goes: within the hour there is no further alert.
     await see({ refused: 'parked', failing: 'degraded' });
