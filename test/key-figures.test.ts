@@ -4,6 +4,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { balanceView } from '../src/console/user/balance.ts';
 import { nanoOf } from '../src/console/format.ts';
+import { openHold } from '../src/ledger/transactions/hold.ts';
 import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
@@ -211,6 +212,41 @@ forEachDatabase((_name, _openFresh, fresh) => {
         },
       });
     await running.expectBooks();
+  });
+
+  test('money that a video task holds is not available, for the account and for a limit', async () => {
+    const running = await startCounting((await fresh(migrations)).url, '10');
+    const { database } = running.gateway;
+    const { secret, id } = await running.newKey({ limit: 8n * nanoPerYuan });
+    const hold = { id: 'video_1', account: running.userId, amount: 7n * nanoPerYuan, at: 1 };
+    const limits = [{ id: `key:${id}:total`, amount: 8n * nanoPerYuan }];
+    await database.transact(() => openHold({ ...hold, limits }));
+    const limited = await read(running, '/v1/key', secret);
+    expect([nanoIn(limited, 'limit_remaining'), nanoIn(limited, 'available')]).toEqual([
+      nanoPerYuan,
+      nanoPerYuan,
+    ]);
+    expect(nanoIn(await read(running, '/v1/key'), 'available')).toBe(3n * nanoPerYuan);
+    const rest = { ...hold, id: 'video_2', amount: 3n * nanoPerYuan };
+    await database.transact(() => openHold(rest));
+    const key = await read(running, '/v1/key');
+    expect(['available', 'balance', 'held'].map((name) => digitsOf(key, name))).toEqual([
+      '0',
+      '10',
+      '10',
+    ]);
+    for (const at of ['/v1/user/balance', '/user/balance'])
+      expect(JSON.parse(await read(running, at))).toMatchObject({
+        is_available: false,
+        is_active: false,
+        balance: 0,
+      });
+    expect(JSON.parse(await read(running, '/v1/usage'))).toMatchObject({
+      is_active: false,
+      remaining: 0,
+    });
+    const grants = await read(running, '/v1/dashboard/billing/credit_grants');
+    expect(digitsOf(grants, 'total_available')).toBe('0');
   });
 });
 

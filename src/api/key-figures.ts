@@ -3,7 +3,12 @@ import { keyNamesOf } from '../accounts/user-keys.ts';
 import { dayMs, dayOf, monthOf } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import { type LimitCalendar, windowsOfKey } from '../gateway/key-limits.ts';
-import { periodOfWindow, spentInWindows, type WindowKind } from '../ledger/limit-windows.ts';
+import {
+  heldInWindows,
+  periodOfWindow,
+  spentInWindows,
+  type WindowKind,
+} from '../ledger/limit-windows.ts';
 import { fundsOf } from '../ledger/transfers.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type TimeRange, hourMs } from '../usage/ranges.ts';
@@ -14,6 +19,7 @@ export interface LimitFigures {
   readonly period: WindowKind;
   readonly limit: Nano;
   readonly used: Nano;
+  /** What is neither used nor held for tasks. */
   readonly remaining: Nano;
   /** Wall clock, ms; undefined: never. */
   readonly resetsAt: number | undefined;
@@ -27,7 +33,10 @@ export interface KeyFigures {
   readonly held: Nano;
   /** In the order total, month, day. Empty: the balance alone limits the key. */
   readonly limits: readonly LimitFigures[];
-  /** What can still be spent: the least of the balance and of what each limit leaves. */
+  /**
+   * What can still be spent: the least of the balance without what is held, and of what each limit
+   * leaves.
+   */
   readonly available: Nano;
   /** Since the key was made. */
   readonly spent: Nano;
@@ -44,12 +53,15 @@ export function* keyFigures(
   const funds = yield* fundsOf(userId);
   const spent = (yield* spentByKey(userId)).get(keyId);
   const limits = yield* limitFigures(principal, calendar);
-  const balance = funds?.balance ?? 0n;
-  const least = limits.reduce((min, { remaining }) => (remaining < min ? remaining : min), balance);
+  const { balance, held } = funds ?? { balance: 0n, held: 0n };
+  const least = limits.reduce(
+    (min, { remaining }) => (remaining < min ? remaining : min),
+    balance - held,
+  );
   return {
     name: names.get(keyId) ?? '',
     balance,
-    held: funds?.held ?? 0n,
+    held,
     limits,
     available: least < 0n ? 0n : least,
     spent: spent?.cost ?? 0n,
@@ -65,16 +77,19 @@ function* limitFigures(
     { dailyLimit: undefined, monthlyLimit: undefined, ...principal, id: principal.keyId },
     calendar,
   );
-  const used = yield* spentInWindows([...windows.values()].map(({ id }) => id));
+  const ids = [...windows.values()].map(({ id }) => id);
+  const used = yield* spentInWindows(ids);
+  const held = yield* heldInWindows(ids);
   return (['total', 'month', 'day'] as const).flatMap((period) => {
     const window = windows.get(period);
     if (window === undefined) return [];
     const spent = used.get(window.id) ?? 0n;
+    const left = window.amount - spent - (held.get(window.id) ?? 0n);
     return {
       period,
       limit: window.amount,
       used: spent,
-      remaining: window.amount > spent ? window.amount - spent : 0n,
+      remaining: left > 0n ? left : 0n,
       resetsAt: period === 'total' ? undefined : periodOfWindow(window.id)?.to,
     };
   });

@@ -150,3 +150,14 @@ export function* spentInWindows(ids: readonly string[]): Transaction<ReadonlyMap
   };
   return new Map(rows.map((row) => [textColumn(row, 'id'), integerColumnOrZero(row, 'charged')]));
 }
+
+/** What running tasks hold in windows, by their ids. */
+export function* heldInWindows(ids: readonly string[]): Transaction<ReadonlyMap<string, Nano>> {
+  if (ids.length === 0) return new Map();
+  const rows = yield {
+    sql: `SELECT account, CAST(SUM(amount) AS BIGINT) AS held FROM hold
+      WHERE state='open' AND account IN (${ids.map((_, index) => `$${index + 1}`).join()}) GROUP BY account`,
+    params: ids,
+  };
+  return new Map(rows.map((row) => [textColumn(row, 'account'), integerColumn(row, 'held')]));
+}

@@ -46,8 +46,9 @@ function* enqueueAlert(
     };
 }
 
-const balanceOf =
-  'a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
+/** The available balance: what tasks hold cannot be spent. */
+const balanceOf = `a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)
+  -COALESCE((SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open'), 0)`;
 
 /**
  * Alerts each user whose balance is below the user's own threshold: once, until the balance is
@@ -237,7 +238,7 @@ const mailTexts: Readonly<
     if (event.type === 'balance.low')
       return {
         subject: '余额不足提醒',
-        text: `你的余额为 ¥${event.balance}，低于你设置的 ¥${event.threshold}。充值之前不会再次提醒。${linkTo(home, '/top-up')}`,
+        text: `你的可用余额为 ¥${event.balance}，低于你设置的 ¥${event.threshold}。充值之前不会再次提醒。${linkTo(home, '/top-up')}`,
       };
     if (event.type === 'channel.recovered')
       return {
@@ -254,7 +255,7 @@ const mailTexts: Readonly<
     if (event.type === 'balance.low')
       return {
         subject: 'Your balance is low',
-        text: `Your balance is ¥${event.balance}, below your limit of ¥${event.threshold}. You will not be warned again before you top up.${linkTo(home, '/top-up')}`,
+        text: `Your available balance is ¥${event.balance}, below your limit of ¥${event.threshold}. You will not be warned again before you top up.${linkTo(home, '/top-up')}`,
       };
     if (event.type === 'channel.recovered')
       return {

@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { recordConfiguration } from '../catalog/catalog-store.ts';
 import { writeReport } from '../gateway/reports/report.ts';
 import { credit } from '../ledger/ledger.ts';
+import { openHold } from '../ledger/transactions/hold.ts';
 import { migrations } from '../app/schema.ts';
 import type { Database } from '../storage/database.ts';
 import { openSealer } from '../storage/seal.ts';
@@ -147,7 +148,7 @@ forEachDatabase((_name, openFresh) => {
     );
     expect(mine?.text).toMatch(/^Subject: Your balance is low\r$/m);
     expect(mine && bodyOf(mine)).toContain('https://ai.example.com/top-up');
-    expect(theirs && bodyOf(theirs)).toContain('你的余额为 ¥5.00，低于你设置的 ¥10.00');
+    expect(theirs && bodyOf(theirs)).toContain('你的可用余额为 ¥5.00，低于你设置的 ¥10.00');
     const grant = { account: ada, from: 'grants', code: 'grant', at: clock.now() };
     await credit(database, { ...grant, id: 'more', amount: 20_000_000_000n });
     await notifications.look();
@@ -160,6 +161,26 @@ forEachDatabase((_name, openFresh) => {
     expect(office.letters.filter(({ to }) => to[0] === 'ada@example.com')).toHaveLength(2);
     await notifications.close();
     expect(troubles).toEqual([]);
+  });
+
+  test('what a video holds is not available, and counts towards a low balance', async () => {
+    const [database, office] = [await openFresh({ migrations }), await startPostOffice()];
+    const notifications = notificationsOn(database, {
+      email: { url: office.url, from: 'noreply@example.com', to: [] },
+      troubleMs: 0,
+    });
+    const { userId: account } = await newCustomer(database, 10_000_000_000n);
+    await database.transact(() =>
+      changeUser(account, 1, { lowBalance: 5_000_000_000n, email: 'ada@example.com' }),
+    );
+    await notifications.look();
+    expect(office.letters).toEqual([]);
+    const hold = { id: 'video_1', account, amount: 9_000_000_000n, at: clock.now() };
+    expect(await database.transact(() => openHold(hold))).toBe('open');
+    await notifications.look();
+    const texts = office.letters.map(bodyOf).join();
+    expect(texts).toContain('Your available balance is ¥1.00, below your limit of ¥5.00.');
+    await notifications.close();
   });
 
   test('a channel whose key is refused is told of at once, one that fails after a while, and both when they are well again', async () => {

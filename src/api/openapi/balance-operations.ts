@@ -12,14 +12,14 @@ const limit = schema.answer(
     period: schema.choice('The period of the limit.', ['total', 'month', 'day']),
     limit: amount('The most that the key may spend in the period.'),
     used: amount('The amount spent in the period.'),
-    remaining: amount('The rest of the limit.'),
+    remaining: amount('The part of the limit that is neither used nor held for running tasks.'),
   },
   { resets_at: schema.string('When the next day or month begins; RFC 3339.') },
 );
 
 const funds = {
   available: amount(
-    'What the key can still spend: the smallest of the balance and the remaining limits.',
+    'What the key can still spend: the smallest of the balance without what is held for running tasks, and of the remaining limits.',
   ),
 };
 const accountFunds = {
@@ -43,7 +43,9 @@ const keyInfo = schema.answer(
   },
   {
     limit: amount('The total limit, otherwise the monthly one, otherwise the daily one.'),
-    limit_remaining: amount('The rest of the limit.'),
+    limit_remaining: amount(
+      'The part of that limit that is neither used nor held for running tasks.',
+    ),
     limit_reset: schema.choice('When the limit resets.', ['monthly', 'daily']),
     ...accountFunds,
     expires_at: schema.string('When the key expires; RFC 3339.'),
