@@ -15,6 +15,9 @@ test('no text of a table is a formula, and amounts stay amounts', () => {
     '＠A1',
   ])
     expect(csvLine([text]).replace(/^"/, '')).toMatch(/^'/);
+  expect(csvLine(["x;=cmd|' /C calc'!A0", 'x\t@SUM(1)', 'x\n-1', 'a;b'])).toBe(
+    '"x;\'=cmd|\' /C calc\'!A0","x\t\'@SUM(1)","x\n\'-1","a;b"\r\n',
+  );
   expect(csvLine(['-1.50', '+08:00', 3, null, 'a "b", c'])).toBe(
     '-1.50,+08:00,3,,"a ""b"", c"\r\n',
   );

@@ -7,16 +7,19 @@ export const csvStart = '\uFEFF';
 type Cell = string | number | null;
 
 /**
- * Text that a spreadsheet would run as a formula is quoted as text; amounts and zone offsets are
- * not formulas.
+ * Where a spreadsheet would begin a formula: at the start of a cell, and after characters at which
+ * some of them divide cells whatever is quoted (a semicolon, where the decimal sign is a comma).
+ * East Asian spreadsheets accept the full-width forms of the signs as well.
  */
+const formulaStart = /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g;
+
+/** A formula becomes text; amounts and zone offsets are not formulas. */
 function cellText(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
   const isNumber = /^-?\d+(\.\d+)?$|^[+-]\d\d:\d\d$/.test(cell);
-  // East Asian spreadsheets accept the full-width forms of these signs as well.
-  const text = !isNumber && /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = isNumber ? cell : cell.replace(formulaStart, "'");
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellText).join()}\r\n`;
