@@ -7,6 +7,7 @@ import { nanoOf } from '../src/console/format.ts';
 import { openHold } from '../src/ledger/transactions/hold.ts';
 import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
+import { films, startFilmVendor } from './support/film-vendor.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
 import { chunk, completion, json, sse, startVendor } from './support/scripted-vendor.ts';
 import { openSimulatedGateway } from './support/temporary.ts';
@@ -172,6 +173,25 @@ forEachDatabase((_name, _openFresh, fresh) => {
       expect(answer).toMatchObject([status, { error: { param: 'id' } }]);
     }
   });
+
+  test('what a video cost is asked for by its id', async () => {
+    const vendor = await startFilmVendor();
+    const running = await startRunning({
+      databaseUrl: (await fresh(migrations)).url,
+      configuration: films(vendor.url),
+      yuan: '20',
+    });
+    const made = await running.post('/v1/videos', {
+      model: 'sora-2',
+      prompt: 'A cat',
+      seconds: 10,
+    });
+    const { id } = JSON.parse(await made.text());
+    await expect.poll(async () => (await running.usage()).length, { timeout: 15_000 }).toBe(1);
+    const answer = await read(running, `/v1/generation?id=${id}`);
+    expect(nanoIn(answer, 'total_cost')).toBe(7n * nanoPerYuan);
+    expect(JSON.parse(answer).data).toMatchObject({ id, request_id: id, model: 'sora-2' });
+  }, 30_000);
 
   test('every balance endpoint tells the same balance, at once after a charge, with and without /v1', async () => {
     const running = await startCounting((await fresh(migrations)).url, '999999999');

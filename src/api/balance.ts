@@ -208,14 +208,15 @@ function* creditsAnswer(query: FiguresQuery): Transaction<object> {
 const idPattern = /^(?:[a-z]+[-_])?([0-9a-f]{32})$/;
 
 /**
- * GET /v1/generation?id=…: what one charged request of the account cost, by its `x-request-id` or
- * by the id of its answer (openrouter.ai/docs/api-reference/get-a-generation, 2026-11). It is there
- * once the answer has ended.
+ * GET /v1/generation?id=…: what one charged request of the account cost, by its `x-request-id`, by
+ * the id of its answer (openrouter.ai/docs/api-reference/get-a-generation, 2026-11), or by that of
+ * a video. It is there once the answer has ended.
  */
 function* generationAnswer({ principal, request: { url } }: FiguresQuery): Transaction<object> {
   const id = new URLSearchParams(url.split('?', 2)[1] ?? '').get('id') ?? '';
   if (id === '') refuse('missing_parameter', { param: 'id' });
-  const record = yield* usageRecord(principal.userId, `req_${idPattern.exec(id)?.[1] ?? ''}`);
+  const digits = idPattern.exec(id)?.[1];
+  const record = yield* usageRecord(principal.userId, digits === undefined ? id : `req_${digits}`);
   if (record === undefined) refuse('generation_not_found', { id, param: 'id' });
   const number = (column: string): number => Number(record[column]);
   const [input, output] = [number('input_tokens'), number('output_tokens')];

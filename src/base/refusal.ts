@@ -190,7 +190,7 @@ export const refusals = {
     type: 'invalid_request_error',
     code: 'generation_not_found',
     message:
-      "The account has no charged request '{id}'. Give the x-request-id or the id of an answer.",
+      "The account has no charged request '{id}'. Give the x-request-id, or the id of an answer or a video.",
   },
   task_not_found: {
     status: 404,

@@ -83,7 +83,7 @@ const keyUsage = schema.answer(
 
 const generation = schema.answer({
   id: schema.string('The id from the query.'),
-  request_id: schema.string('The `x-request-id`.'),
+  request_id: schema.string('The `x-request-id`; for a video, its id.'),
   model: schema.string('The model that answered.'),
   created_at: schema.string('When the request arrived; RFC 3339.'),
   streamed: schema.boolean('Whether the answer was a stream.'),
@@ -259,7 +259,9 @@ export const balanceOperations: schema.Operations = {
     description:
       'In OpenRouter’s format, in yuan. The request must have ended. Also at `/api/v1/generation`.',
     query: {
-      id: schema.string('The `x-request-id` of the request, or the `id` of its answer.'),
+      id: schema.string(
+        'The `x-request-id` of the request, or the `id` of its answer or of a video.',
+      ),
     },
     answer: { 'application/json': schema.answer({ data: schema.ref('Generation') }) },
     schemas: { Generation: generation },
