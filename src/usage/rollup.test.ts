@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { dayMs } from '../base/calendar.ts';
-import type { Database, SqlValue } from '../storage/database.ts';
+import type { Database, SqlValue, Transaction } from '../storage/database.ts';
 import { accountsMigrations } from '../accounts/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
 import { splitRange, hourMs, recentOf, rolledUntil } from './ranges.ts';
@@ -413,6 +413,40 @@ forEachDatabase((_name, openFresh) => {
     expect(lines.find(({ measure }) => measure === 'input')?.micros).toBe(
       BigInt(tokens) * 1_000_000n,
     );
+  });
+
+  test('an hour that a roll-up goes on with while it is corrected keeps what the roll-up added', async () => {
+    const database = await withUsers(await openFresh({ migrations }));
+    const minute = 60_000;
+    const made = (at: number, cost: bigint): Made => ({
+      ...{ account: 'a', at: start + at * minute, cost, shortfall: 0n },
+      ...{ model: 'm', key: 'k', status: 'ok', input: 1 },
+    });
+    await insert(database, [made(10, 100n), made(25, 20n)]);
+    await rollUp(database, start + 22 * minute);
+    await insert(database, [made(12, 3n)], 100);
+    // Another process rolls up when the correction knows how far it goes.
+    let reads = 0;
+    const raced = new Proxy(database, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (name === 'snapshot')
+          return async (script: () => Transaction<unknown>) => {
+            const read = await target.snapshot(script);
+            if (++reads === 2) await rollUp(database, start + 32 * minute);
+            return read;
+          };
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    expect(await rebuildHours(raced, 'a')).toBe(1);
+    expect(await database.snapshot(rolledUntil)).toBe(start + 30 * minute);
+    const [figures, keys] = await database.snapshot(function* () {
+      const span = { from: start, to: start + 2 * hourMs };
+      return [yield* charged('a', span), yield* spentByKey('a')] as const;
+    });
+    expect(figures).toEqual({ requests: 3, cost: 123n });
+    expect(keys.get('k')).toMatchObject({ requests: 3, cost: 123n });
   });
 
   test('everybody together: the last records count at once, rolled up or not, and are left alone where they are too many', async () => {

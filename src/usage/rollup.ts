@@ -231,7 +231,7 @@ export async function rebuildHours(database: Database, account: string): Promise
     from += rebuildStepMs
   )
     mended += await database.transact(() =>
-      rebuilding(database, account, { from, to: Math.min(from + rebuildStepMs, until) }),
+      rebuilding(database, account, { from, to: from + rebuildStepMs }),
     );
   if (mended > 0) await database.transact(() => sumKeys(account));
   return mended;
@@ -269,10 +269,15 @@ function* differing(database: Database, span: TimeRange): Transaction<readonly s
 
 const figureText = ({ requests = null, cost = null }: Row): string => `${requests} ${cost}`;
 
-function* rebuilding(database: Database, account: string, span: TimeRange): Transaction<number> {
+function* rebuilding(
+  database: Database,
+  account: string,
+  { from, to }: TimeRange,
+): Transaction<number> {
   yield* noStatementTimeout(database);
-  // Locks out a concurrent roll-up.
+  // Locks out a concurrent roll-up, so that the figures end where it says from here on.
   yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  const span = { from, to: Math.min(to, yield* rolledUntil()) };
   const places = new SqlParameters();
   const recorded = yield {
     sql: `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
