@@ -33,7 +33,9 @@ interface Letter {
 }
 
 /** A mail server like an operator's, with a password. */
-async function startPostOffice(): Promise<{ readonly url: string; readonly letters: Letter[] }> {
+async function startPostOffice(
+  beforeTaken: () => Promise<void> = async () => undefined,
+): Promise<{ readonly url: string; readonly letters: Letter[] }> {
   const letters: Letter[] = [];
   const server = new SMTPServer({
     authMethods: ['PLAIN', 'LOGIN'],
@@ -44,12 +46,16 @@ async function startPostOffice(): Promise<{ readonly url: string; readonly lette
     onData(stream, session, done) {
       const pieces: Buffer[] = [];
       stream.on('data', (piece: Buffer) => pieces.push(piece));
+      const taken = async () => {
+        await beforeTaken();
+        done();
+      };
       stream.on('end', () => {
         letters.push({
           to: session.envelope.rcptTo.map(({ address }) => address),
           text: Buffer.concat(pieces).toString(),
         });
-        done();
+        void taken();
       });
     },
   });
@@ -321,6 +327,50 @@ forEachDatabase((_name, openFresh) => {
     await next.look();
     expect(hook.posted).toHaveLength(2);
     await next.close();
+  });
+
+  test('a mail server that takes its time gets each mail once, from one node', async () => {
+    const database = await openFresh({ migrations });
+    const nodes: Notifications[] = [];
+    const office = await startPostOffice(async () => {
+      clock.turnedMs += 40_000;
+      await nodes[1]?.look();
+    });
+    const email = { url: office.url, from: 'noreply@example.com', to: [] };
+    for (const _ of [1, 2]) nodes.push(notificationsOn(database, { email, troubleMs: 0 }));
+    for (const name of ['a', 'b', 'c']) await poor(database, `${name}@example.com`);
+    await nodes[0]?.look();
+    expect(office.letters.flatMap(({ to }) => to).sort()).toEqual([
+      'a@example.com',
+      'b@example.com',
+      'c@example.com',
+    ]);
+    expect(await database.query('SELECT DISTINCT state, attempts FROM notice')).toEqual([
+      { state: 'sent', attempts: 1n },
+    ]);
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  test('a mail that its server does not take in time is sent again later', async () => {
+    const database = await openFresh({ migrations });
+    let slow = true;
+    const office = await startPostOffice(async () => {
+      if (slow) await new Promise((resolve) => setTimeout(resolve, 3_000));
+    });
+    const tried: (string | undefined)[] = [];
+    const email = { url: office.url, from: 'noreply@example.com', to: [] };
+    const notifications = new Notifications({
+      ...{ database, clock, settings: { email, troubleMs: 0 }, home: undefined, mailMs: 1_000 },
+      onAttempt: (_id, _way, why) => tried.push(why),
+      onError: (error) => troubles.push(error),
+    });
+    await poor(database, 'ada@example.com');
+    await notifications.look();
+    slow = false;
+    clock.turnedMs += 31_000;
+    await notifications.look();
+    expect(tried).toEqual(['EABORT', undefined]);
+    await notifications.close();
   });
 
   test('nobody to be reached is tried six times and given up, and no reason names the recipient', async () => {

@@ -17,11 +17,17 @@ export interface NotificationsOptions {
   /** Called with the result of each attempt to send; never with the recipient. */
   readonly onAttempt: (id: string, way: string, why: string | undefined) => void;
   readonly onError: (error: unknown) => void;
+  /** The time in which a mail server has to take a mail. Default: 45 seconds. */
+  readonly mailMs?: number;
 }
 
 const lookEveryMs = 15_000;
-/** Longer than a look and its sending take; a process that dies keeps its turn this long. */
+/**
+ * Longer than one message takes, before each of which the turn is renewed; a process that dies
+ * keeps its turn this long.
+ */
 const turnMs = 60_000;
+const usualMailMs = 45_000;
 /**
  * The most that is sent in one look: a thousand users with a low balance get their mails within a
  * quarter of an hour.
@@ -45,7 +51,7 @@ export class Notifications {
 
   constructor(options: NotificationsOptions) {
     this.#options = options;
-    this.#senders = sendersOf(options.settings);
+    this.#senders = sendersOf(options.settings, options.mailMs ?? usualMailMs);
   }
 
   start(): void {
@@ -83,7 +89,7 @@ export class Notifications {
     await database.transact(() => checkChannels(channels, reports, context));
     await database.transact(() => checkBalances(context));
     for (const due of await database.query(dueSql, [at])) {
-      if (this.#closed) return;
+      if (this.#closed || !(await this.#turn())) return;
       await this.#send(due);
     }
     await database.query("DELETE FROM notice WHERE created_at<$1 AND state<>'open'", [at - keptMs]);
@@ -123,11 +129,9 @@ export class Notifications {
     const why = await (this.#senders[way]?.(outgoing, now) ?? 'not configured any more');
     const state =
       why === undefined ? 'sent' : attempts >= againAfterMs.length ? 'given_up' : 'open';
-    await database.query('UPDATE notice SET state=$2, why=$3 WHERE id=$1', [
-      id,
-      state,
-      why ?? null,
-    ]);
+    // Not when another process has claimed the message since.
+    const sql = 'UPDATE notice SET state=$2, why=$3 WHERE id=$1 AND attempts=$4';
+    await database.query(sql, [id, state, why ?? null, attempts + 1]);
     report(id, way, why);
   }
 }
@@ -153,15 +157,16 @@ interface Senders {
   readonly webhook: Send | undefined;
 }
 
+/** How long a mail server may say nothing. */
 const sendTimeoutMs = 10_000;
 
-const sendersOf = ({ email, webhook }: NotificationSettings): Senders => ({
-  email: email && emailSender(email),
+const sendersOf = ({ email, webhook }: NotificationSettings, mailMs: number): Senders => ({
+  email: email && emailSender(email, mailMs),
   webhook: webhook && webhookSender(webhook),
 });
 
 /** Loads the package with the first mail. */
-function emailSender({ url, from }: EmailSettings): Send {
+function emailSender({ url, from }: EmailSettings, mailMs: number): Send {
   return async ({ id, target, content }) => {
     // Written by `enqueueAlert`.
     const { subject, text } = JSON.parse(content) as {
@@ -181,8 +186,11 @@ function emailSender({ url, from }: EmailSettings): Send {
       disableFileAccess: true,
       disableUrlAccess: true,
     });
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), mailMs);
     try {
       await transport.sendMail({
+        signal: over.signal,
         from,
         to: target,
         subject,
@@ -194,6 +202,7 @@ function emailSender({ url, from }: EmailSettings): Send {
     } catch (error) {
       return reasonOf(error);
     } finally {
+      clearTimeout(timer);
       transport.close();
     }
   };
