@@ -41,9 +41,10 @@ export function settle(
   progress: RequestProgress,
   ending: AnswerEnd,
 ): Promise<SettleResult> {
-  const { request, admitted, parts } = funded;
+  const { request, admitted, parts, reservedAt } = funded;
   const { candidate } = progress;
-  const finishedAt = parts.clock.now();
+  // A clock that was set back meanwhile: figures look for a record by both of its times.
+  const finishedAt = Math.max(parts.clock.now(), reservedAt);
   const { lines, total } =
     ending.free === true ? nothing : billFor(admitted, candidate, ending, finishedAt);
   const beyond = excessOf(funded, candidate, ending, total, finishedAt);

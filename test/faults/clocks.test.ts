@@ -3,6 +3,8 @@ import { startSession } from '../../src/accounts/sessions.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { ledgerProcedures } from '../../src/ledger/procedures.ts';
 import { open } from '../../src/storage/open.ts';
+import { rollUp } from '../../src/usage/rollup.ts';
+import { charged } from '../../src/usage/spending.ts';
 import { newCustomer, newTestKey } from '../support/customer.ts';
 import { expectNothingLost, startLoad } from '../support/fault-load.ts';
 import { temporaryFolder } from '../support/file-store.ts';
@@ -70,7 +72,7 @@ async function startStepped() {
       .poll(async () => Math.abs(await told()), { timeout: 5_000, interval: 20 })
       .toBeLessThan(5_000);
   };
-  return { node, database, key: key.secret, userId, ask, step };
+  return { vendor, node, database, key: key.secret, userId, ask, step };
 }
 
 test('a wall clock that steps by hours and days under load refuses nobody, fences nobody and charges everything once', async () => {
@@ -89,6 +91,27 @@ test('a wall clock that steps by hours and days under load refuses nobody, fence
   expect(load.longestMs()).toBeLessThan(5_000);
   expect(await process()).toEqual(before);
   await expectNothingLost(database, load);
+}, 60_000);
+
+test('a request that runs while the clock is set back by hours is in its account’s figures', async () => {
+  const { vendor, database, key, userId, ask, step } = await startStepped();
+  let answer = (): void => undefined;
+  vendor.answer((_received, response) => {
+    answer = () => json(response, 200, completion());
+  });
+  const asked = ask(key);
+  await expect.poll(() => vendor.received.length).toBe(1);
+  await step(-2 * hour);
+  answer();
+  expect((await asked).status).toBe(200);
+  const [record] = await database.query('SELECT reserved_at, finished_at, cost FROM usage');
+  expect(record?.['finished_at']).toBe(record?.['reserved_at']);
+  while (await rollUp(database, Date.now() + hour)) continue;
+  const range = { from: 0, to: Date.now() + hour };
+  expect(await database.snapshot(() => charged(userId, range))).toEqual({
+    requests: 1,
+    cost: record?.['cost'],
+  });
 }, 60_000);
 
 test('a wall clock that steps neither opens nor closes a limit of a minute', async () => {

@@ -18,7 +18,8 @@ export async function completeTask(
   file: StoredFile,
   metered: Quantities | undefined,
 ): Promise<void> {
-  const finishedAt = parts.clock.now();
+  // As in `settle`.
+  const finishedAt = Math.max(parts.clock.now(), task.createdAt);
   const bill = finalBill(task, metered);
   const { total: cost, beyond } = bill;
   const record = {
@@ -109,7 +110,7 @@ function recordOf(
   { text, beyond }: FinalBill,
   finishedAt: number,
 ): readonly (string | bigint | number | null)[] {
-  const durationMs = Math.max(0, finishedAt - task.createdAt);
+  const durationMs = finishedAt - task.createdAt;
   const whatFor = [
     task.keyId,
     task.createdAt,

@@ -82,6 +82,20 @@ forEachDatabase((_name, openFresh) => {
       await books(on);
     });
 
+    it('a video that is made while the clock is set back ends when it was submitted, not before', async () => {
+      const on = await stage();
+      const { vendor, node, account, database } = on;
+      vendor.onPoll = () => {
+        node.clock.turnedMs = -2 * hour;
+        return false;
+      };
+      const { id } = await node.submit(account);
+      await end(on.task, id).toBe('completed');
+      const [record] = await database.query('SELECT reserved_at, finished_at FROM usage');
+      expect(record?.['finished_at']).toBe(record?.['reserved_at']);
+      await books(on);
+    });
+
     it('a video that is there at that last look is delivered', async () => {
       const on = await stage();
       const { vendor, node, account } = on;
