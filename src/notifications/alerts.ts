@@ -53,12 +53,14 @@ const balanceOf = `a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_fl
 /**
  * Alerts each user whose balance is below the user's own threshold: once, until the balance is
  * above it again, and at most once an hour, so that a user who keeps changing the threshold causes
- * no flood of mails.
+ * no flood of mails. Without a webhook, a user without an address is not told, and hears of it once
+ * there is one.
  */
 export function* checkBalances(context: AlertContext): Transaction<void> {
+  const reachable = context.settings.webhook === undefined ? ' AND u.email IS NOT NULL' : '';
   const rows = yield {
     sql: `SELECT u.id, u.name, u.email, u.language, u.low_balance, ${balanceOf} AS balance FROM users u JOIN account a ON a.id=u.id
-      WHERE u.low_balance IS NOT NULL AND u.frozen=0 AND ${balanceOf}<u.low_balance
+      WHERE u.low_balance IS NOT NULL AND u.frozen=0${reachable} AND ${balanceOf}<u.low_balance
         AND NOT EXISTS (SELECT 1 FROM notice_matter m WHERE m.about='balance ' || u.id AND (m.well_at IS NULL OR m.told_at>$1))
       ORDER BY u.id LIMIT ${usersMax}`,
     params: [context.at - againAfterMs],

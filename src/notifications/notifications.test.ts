@@ -141,7 +141,7 @@ forEachDatabase((_name, openFresh) => {
     });
     const ada = await poor(database, 'ada@example.com');
     await poor(database, 'li@example.com', 'zh');
-    await poor(database, null);
+    const nameless = await poor(database, null);
     await poor(database, 'evil@example.com>, <all@example.com');
     await notifications.look();
     await notifications.look();
@@ -155,6 +155,10 @@ forEachDatabase((_name, openFresh) => {
     expect(mine?.text).toMatch(/^Subject: Your balance is low\r$/m);
     expect(mine && bodyOf(mine)).toContain('https://ai.example.com/top-up');
     expect(theirs && bodyOf(theirs)).toContain('你的可用余额为 ¥5.00，低于你设置的 ¥10.00');
+    await database.transact(() => changeUser(nameless, 2, { email: 'new@example.com' }));
+    await notifications.look();
+    await notifications.look();
+    expect(office.letters.filter(({ to }) => to[0] === 'new@example.com')).toHaveLength(1);
     const grant = { account: ada, from: 'grants', code: 'grant', at: clock.now() };
     await credit(database, { ...grant, id: 'more', amount: 20_000_000_000n });
     await notifications.look();
