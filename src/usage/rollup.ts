@@ -3,12 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { jsonRows, noStatementTimeout } from '../storage/sql.ts';
-import {
-  allAccountsTables,
-  catchUpAllAccounts,
-  sumAllAccounts,
-  sumHourAgain,
-} from './all-accounts.ts';
+import { catchUpAllAccounts, sumAllAccounts, sumHourAgain } from './all-accounts.ts';
 import { firstByteClass, speedSums } from './histogram.ts';
 import {
   begunWithin,
@@ -35,24 +30,6 @@ const stepMsMin = 300_000;
  */
 export function rollUp(database: Database, now: number): Promise<number | undefined> {
   return database.transact(() => rolling(database, now));
-}
-
-/** Deletes all hourly figures; `rollUp` makes them again from the records. */
-export function forgetHours(database: Database): Promise<void> {
-  return database.transact(function* (): Transaction<void> {
-    yield { sql: 'UPDATE usage_rolled SET until=0, totals_until=0', params: [] };
-    for (const table of [
-      'usage_hour',
-      'usage_hour_line',
-      'spend_hour',
-      'spend_key',
-      'speed_hour',
-      'usage_day',
-      'usage_day_line',
-      ...allAccountsTables,
-    ])
-      yield { sql: `DELETE FROM ${table}`, params: [] };
-  });
 }
 
 function* rolling(database: Database, now: number): Transaction<number | undefined> {
@@ -83,7 +60,7 @@ function* firstHour(): Transaction<number | undefined> {
 }
 
 /** Adds complete hours, all of one day, to that day. `account`: only this account's. */
-export function addToDay({ from, to }: TimeRange, account?: string): readonly Statement[] {
+function addToDay({ from, to }: TimeRange, account?: string): readonly Statement[] {
   const day = Math.floor(from / dayMs) * dayMs;
   const adding = (table: string, keys: string, sums: readonly string[]): Statement => {
     const places = new SqlParameters();

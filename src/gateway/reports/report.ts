@@ -49,7 +49,7 @@ export interface NodeReport {
 }
 
 /** A process whose report is older than this is gone. */
-export const reportAgeMsMax = 30_000;
+const reportAgeMsMax = 30_000;
 
 /** The reports of every live process. */
 export async function nodeReports(
