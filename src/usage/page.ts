@@ -48,39 +48,28 @@ const lookedThroughMax = 30_000;
 export function* usagePage(question: UsageQuery): Transaction<UsagePage> {
   const { filter = {}, limit } = question;
   const left = spanFrom(question);
-  const stretches = isFiltered(filter)
+  const { windows, more } = isFiltered(filter)
     ? yield* matching(question, left)
-    : [{ ...left, requests: 0 }];
+    : { windows: [{ ...left, requests: 0 }], more: false };
   const rows: Row[] = [];
   let through = 0;
-  for (const stretch of stretches) {
-    if (through > 0 && through + stretch.requests > lookedThroughMax)
-      return { rows, next: edgeOf(question, stretch) };
-    through += stretch.requests;
-    rows.push(...(yield pageOf({ ...question, limit: limit - rows.length }, stretch)));
+  for (const window of windows) {
+    if (through > 0 && through + window.requests > lookedThroughMax)
+      return { rows, next: beforeAll(question.order === 'oldest' ? window.from : window.to) };
+    through += window.requests;
+    rows.push(...(yield pageOf({ ...question, limit: limit - rows.length }, window)));
     if (rows.length > limit)
       return { rows: rows.slice(0, limit), next: positionOf(rows[limit - 1]) };
   }
-  // The limit of hours was reached: there may be more.
-  const last = stretches.length >= searchWindowsMax - 1 ? stretches.at(-1) : undefined;
+  const last = more ? windows.at(-1) : undefined;
   return {
     rows,
-    next:
-      last &&
-      edgeOf(
-        question,
-        question.order === 'oldest'
-          ? { from: last.to, to: last.to }
-          : { from: last.from, to: last.from },
-      ),
+    next: last && beforeAll(question.order === 'oldest' ? last.to : last.from),
   };
 }
 
-/** The position before the first record of a stretch: the empty id sorts before every other. */
-const edgeOf = ({ order }: UsageQuery, { from, to }: TimeRange): UsagePosition => ({
-  chargedAt: order === 'oldest' ? from : to,
-  id: '',
-});
+/** The position before the first record of a moment: the empty id sorts before every other. */
+const beforeAll = (chargedAt: number): UsagePosition => ({ chargedAt, id: '' });
 
 const positionOf = (row: Row | undefined): UsagePosition => ({
   chargedAt: Number(row?.['finished_at']),
@@ -118,16 +107,16 @@ interface SearchWindow extends TimeRange {
 }
 
 /** Hours searched for one page. */
-const searchWindowsMax = 400;
+const hoursMax = 399;
 
 /**
  * The hours that contain matching records, by the hourly figures, and the time that is not rolled
- * up yet as a whole. In the order of the page.
+ * up yet as a whole. In the order of the page. `more`: there may be others beyond them.
  */
 function* matching(
   { account, filter = {}, order }: UsageQuery,
   left: TimeRange,
-): Transaction<readonly SearchWindow[]> {
+): Transaction<{ readonly windows: readonly SearchWindow[]; readonly more: boolean }> {
   const recent = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
   const places = new SqlParameters();
   const within = accountHoursCondition(places, account, {
@@ -136,7 +125,7 @@ function* matching(
   });
   const rows = yield {
     sql: `SELECT m.hour, s.requests FROM (SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${hoursCondition(places, filter)}) m
-      JOIN spend_hour s ON s.account=${places.add(account)} AND s.hour=m.hour ORDER BY m.hour${order === 'oldest' ? '' : ' DESC'} LIMIT ${searchWindowsMax - 1}`,
+      JOIN spend_hour s ON s.account=${places.add(account)} AND s.hour=m.hour ORDER BY m.hour${order === 'oldest' ? '' : ' DESC'} LIMIT ${hoursMax}`,
     params: places.params,
   };
   const hours = rows.map((row) =>
@@ -148,9 +137,9 @@ function* matching(
     ),
   );
   const rest = left.to > recent ? [searchWindowOf(left, recent, left.to, 0)] : [];
-  return order === 'oldest'
-    ? [...hours, ...(hours.length < searchWindowsMax - 1 ? rest : [])]
-    : [...rest, ...hours];
+  const more = hours.length === hoursMax;
+  const windows = order === 'oldest' ? [...hours, ...(more ? [] : rest)] : [...rest, ...hours];
+  return { windows, more };
 }
 
 const searchWindowOf = (

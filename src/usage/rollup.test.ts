@@ -276,6 +276,35 @@ forEachDatabase((_name, openFresh) => {
     expect(found).toEqual({ requests: 2, cost: 18n });
   });
 
+  test('a filter with a match in each of many hours is searched for 399 of them at a time', async () => {
+    const database = await withUsers(await openFresh({ migrations }));
+    const hours = 401;
+    const made = Array.from({ length: hours }, (_, index) => ({
+      ...{ account: 'a', at: start + index * hourMs, cost: 1n, shortfall: 0n },
+      ...{ model: 'm', key: 'k', status: 'ok', input: 1 },
+    }));
+    await insert(database, made);
+    await rollAll(database, start + (hours - 0.5) * hourMs);
+    const pagesOf = async (order: 'newest' | 'oldest', count: number) => {
+      const sizes: number[] = [];
+      const span = { from: start, to: start + count * hourMs };
+      let after: UsagePosition | undefined;
+      do {
+        const question = { account: 'a', ...span, filter: { model: 'm' }, order, limit: 500 };
+        const page = await database.snapshot(() =>
+          usagePage({ ...question, ...(after && { after }) }),
+        );
+        sizes.push(page.rows.length);
+        after = page.next;
+      } while (after !== undefined);
+      return sizes;
+    };
+    // The last hour is not rolled up as a whole, and is searched beside them.
+    expect(await pagesOf('newest', hours)).toEqual([400, 1]);
+    expect(await pagesOf('oldest', hours)).toEqual([399, 2]);
+    expect(await pagesOf('oldest', 398)).toEqual([398]);
+  }, 60_000);
+
   test('pages of a filter show each of its records once, in either order', async () => {
     const database = await withUsers(await openFresh({ migrations }));
     const records = fc.sample(record, { numRuns: 200, seed: 5 });
