@@ -32,6 +32,14 @@ export interface LedgerPeriod {
   readonly to: number;
 }
 
+const balance =
+  'a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
+const held =
+  "COALESCE((SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open'), 0)";
+
+/** SQL: the balance of a user's account (table `a`) without what tasks hold. */
+export const availableBalance = `${balance}-${held}`;
+
 /** Undefined when there is no such user's account. Run it in a snapshot. */
 export function* fundsOf(account: string): Transaction<Funds | undefined> {
   return (yield* fundsOfUsers([account])).get(account);
@@ -43,9 +51,7 @@ export function* fundsOfUsers(
 ): Transaction<ReadonlyMap<string, Funds>> {
   if (accounts.length === 0) return new Map();
   const rows = yield {
-    sql: `SELECT a.id, a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance,
-      a.credits AS credited,
-      COALESCE((SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open'), 0) AS held,
+    sql: `SELECT a.id, ${balance} AS balance, a.credits AS credited, ${held} AS held,
       (SELECT COUNT(*) FROM hold h WHERE h.account=a.id AND h.state='open') AS holds
       FROM account a WHERE a.id IN (${accounts.map((_, index) => `$${index + 1}`).join()}) AND a.kind='user'`,
     params: accounts,

@@ -4,6 +4,7 @@ import { randomText } from '../base/random.ts';
 import { formatYuan } from '../base/money.ts';
 import type { StoredChannel } from '../catalog/stored-catalog.ts';
 import { channelAcrossNodes, type NodeReport } from '../gateway/reports/report.ts';
+import { availableBalance } from '../ledger/transfers.ts';
 import type { Statement, Transaction } from '../storage/database.ts';
 import type { NotificationSettings } from './settings.ts';
 
@@ -46,10 +47,6 @@ function* enqueueAlert(
     };
 }
 
-/** The available balance: what tasks hold cannot be spent. */
-const balanceOf = `a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)
-  -COALESCE((SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open'), 0)`;
-
 /**
  * Alerts each user whose balance is below the user's own threshold: once, until the balance is
  * above it again, and at most once an hour, so that a user who keeps changing the threshold causes
@@ -59,8 +56,8 @@ const balanceOf = `a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_fl
 export function* checkBalances(context: AlertContext): Transaction<void> {
   const reachable = context.settings.webhook === undefined ? ' AND u.email IS NOT NULL' : '';
   const rows = yield {
-    sql: `SELECT u.id, u.name, u.email, u.language, u.low_balance, ${balanceOf} AS balance FROM users u JOIN account a ON a.id=u.id
-      WHERE u.low_balance IS NOT NULL AND u.frozen=0${reachable} AND ${balanceOf}<u.low_balance
+    sql: `SELECT u.id, u.name, u.email, u.language, u.low_balance, ${availableBalance} AS balance FROM users u JOIN account a ON a.id=u.id
+      WHERE u.low_balance IS NOT NULL AND u.frozen=0${reachable} AND ${availableBalance}<u.low_balance
         AND NOT EXISTS (SELECT 1 FROM notice_matter m WHERE m.about='balance ' || u.id AND (m.well_at IS NULL OR m.told_at>$1))
       ORDER BY u.id LIMIT ${usersMax}`,
     params: [context.at - againAfterMs],
@@ -87,7 +84,7 @@ export function* checkBalances(context: AlertContext): Transaction<void> {
   }
   yield {
     sql: `UPDATE notice_matter SET well_at=$1 WHERE about LIKE 'balance %' AND well_at IS NULL AND NOT EXISTS (SELECT 1 FROM users u JOIN account a ON a.id=u.id
-      WHERE u.id=substr(notice_matter.about, 9) AND u.low_balance IS NOT NULL AND ${balanceOf}<u.low_balance)`,
+      WHERE u.id=substr(notice_matter.about, 9) AND u.low_balance IS NOT NULL AND ${availableBalance}<u.low_balance)`,
     params: [context.at],
   };
   yield {

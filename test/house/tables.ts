@@ -20,7 +20,7 @@ export const tableExceptions: Readonly<Record<string, TableException>> = {
   'src/usage/rollup.ts': { tables: ['users'], why: readModel },
   'src/usage/totals.ts': { tables: ['users', 'api_keys'], why: readModel },
   'src/notifications/alerts.ts': {
-    tables: ['users', 'account', 'till_float'],
+    tables: ['users', 'account'],
     why: 'finds the few balances below their own thresholds; two queries would read all of both',
   },
   'src/catalog/migrations.ts': { tables: ['change'], why: 'a migration' },
