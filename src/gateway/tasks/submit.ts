@@ -122,6 +122,8 @@ class Submission {
   readonly #makers: readonly VideoCandidate[];
   readonly #stop: AbortSignal;
   readonly #startedMonotonicMs: number;
+  /** The wall clock, ms: every channel has the prices of this moment. */
+  readonly #at: number;
   readonly #attempted: VideoCandidate[] = [];
 
   constructor(
@@ -138,6 +140,7 @@ class Submission {
     this.#makers = makers;
     this.#stop = stop;
     this.#startedMonotonicMs = startedMonotonicMs;
+    this.#at = parts.clock.now();
   }
 
   async run(): Promise<SubmittedTask> {
@@ -179,7 +182,7 @@ class Submission {
   #taskOf(maker: VideoCandidate): NewTask {
     const { principal, taskId, idempotencyKey } = this.#request;
     const { model, group } = this.#offer;
-    const createdAt = this.#parts.clock.now();
+    const createdAt = this.#at;
     return {
       id: taskId,
       account: principal.userId,
@@ -201,7 +204,7 @@ class Submission {
     call,
   }: VideoCandidate): Pick<NewTask, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'> {
     const variants = adapter.variants(call);
-    const tariff = this.#offer.tariff.terms?.plainAt(this.#parts.clock.now()) ?? this.#offer.tariff;
+    const tariff = this.#offer.tariff.terms?.plainAt(this.#at) ?? this.#offer.tariff;
     const { total, text } = videoBill(
       tariff,
       { second: call.request.seconds, ...adapter.quantitiesMax?.(call) },

@@ -261,6 +261,25 @@ forEachDatabase((_name, openFresh) => {
       await books(on);
     });
 
+    it('has the price of its moment, also when the next vendor gets it in a dearer hour', async () => {
+      const dearer = '{ name: day, zone: UTC, from: "09:00", to: "18:00", times: 3 }';
+      const price = `{ second: 0.7, windows: [${dearer}] }`;
+      const on = await stage((url) => two(url).replace('{ second: 0.7 }', price));
+      const morning = 24 * hour + 9 * hour - 20_000;
+      on.node.clock.turnedMs = morning - (Date.now() % (24 * hour));
+      on.vendor.onSubmit = (response, { url }) => {
+        if (!url.startsWith('/v1/')) return false;
+        on.node.clock.turnedMs += 40_000;
+        json(response, 429, '{"error":{"message":"no"}}');
+        return true;
+      };
+      const { id } = await on.node.submit(on.account);
+      await end(on.task, id).toBe('completed');
+      expect((await on.task(id))?.channel).toMatch(/^second@/);
+      expect(await on.spendable()).toBe(13n * nanoPerYuan);
+      await books(on);
+    });
+
     it.each([429, 401, 402, 503])(
       'that a vendor refuses with %i goes to the next, which has it from then on',
       async (status) => {
