@@ -406,6 +406,11 @@ test('nothing is said unless it is configured, and a half configuration says wha
   expect(notificationSettings({ NOTIFY_WEBHOOK: 'https://example.com' })).toMatch(
     /NOTIFY_WEBHOOK_SECRET/,
   );
+  for (const weak of ['0123456789abcde', 'whsec_**********', 'whsec_MDEyMzQ1Njc4OQ=='])
+    expect(
+      notificationSettings({ NOTIFY_WEBHOOK: 'https://e.com', NOTIFY_WEBHOOK_SECRET: weak }),
+      weak,
+    ).toMatch(/16 bytes or more/);
   expect(
     notificationSettings({ NOTIFY_WEBHOOK: 'file:///etc/passwd', NOTIFY_WEBHOOK_SECRET: secret }),
   ).toMatch(/NOTIFY_WEBHOOK/);

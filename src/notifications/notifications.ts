@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
@@ -6,7 +7,12 @@ import { nodeReports } from '../gateway/reports/report.ts';
 import { callControl } from '../http/control-call.ts';
 import { checkBalances, checkChannels } from './alerts.ts';
 import type { Database, Row } from '../storage/database.ts';
-import type { NotificationSettings, EmailSettings, WebhookSettings } from './settings.ts';
+import {
+  type EmailSettings,
+  type NotificationSettings,
+  signingKey,
+  type WebhookSettings,
+} from './settings.ts';
 
 export interface NotificationsOptions {
   readonly database: Database;
@@ -214,9 +220,8 @@ function emailSender({ url, from }: EmailSettings, mailMs: number): Send {
  * the check that keeps clients' addresses off private networks does not apply.
  */
 function webhookSender({ url, secret }: WebhookSettings): Send {
-  const key = secret.startsWith('whsec_')
-    ? Buffer.from(secret.slice('whsec_'.length), 'base64')
-    : Buffer.from(secret);
+  const key = signingKey(secret);
+  assert(key !== undefined, 'the secret was checked when the settings were read');
   return async ({ id, content }, now) => {
     const timestamp = String(Math.floor(now / 1_000));
     const signature = createHmac('sha256', key)

@@ -26,7 +26,7 @@ export interface WebhookSettings {
 type NotificationEnvironment = Readonly<Record<string, string | undefined>>;
 
 const usualTroubleMinutes = 5;
-const secretCharactersMin = 16;
+const secretBytesMin = 16;
 
 /**
  * Reads the settings from the environment. Undefined: no alerts are sent; a text: a sentence about
@@ -59,13 +59,20 @@ export function notificationSettings(
     return 'NOTIFY_FROM is missing beside SMTP_URL: whom mails are from, such as Tollgate <noreply@example.com>';
   if (hook !== undefined && !hasHost(hook, ['https:', 'http:']))
     return 'NOTIFY_WEBHOOK is an address such as https://example.com/hook';
-  if (hook !== undefined && (secret?.length ?? 0) < secretCharactersMin)
-    return `NOTIFY_WEBHOOK_SECRET signs what is sent to NOTIFY_WEBHOOK: ${secretCharactersMin} characters or more`;
+  if (hook !== undefined && (signingKey(secret ?? '')?.length ?? 0) < secretBytesMin)
+    return `NOTIFY_WEBHOOK_SECRET signs what is sent to NOTIFY_WEBHOOK: ${secretBytesMin} bytes or more, or whsec_ and their base64`;
   return {
     ...(smtp !== undefined && from !== undefined && { email: { url: smtp, from, to } }),
     ...(hook !== undefined && secret !== undefined && { webhook: { url: hook, secret } }),
     troubleMs: Number(minutes) * 60_000,
   };
+}
+
+/** The bytes that sign; undefined where `whsec_` is followed by no base64. */
+export function signingKey(secret: string): Buffer | undefined {
+  if (!secret.startsWith('whsec_')) return Buffer.from(secret);
+  const text = secret.slice('whsec_'.length);
+  return /^[A-Za-z0-9+/]+=*$/.test(text) ? Buffer.from(text, 'base64') : undefined;
 }
 
 function hasHost(text: string, protocols: readonly string[]): boolean {
