@@ -85,6 +85,24 @@ onPostgres((_, openFresh, fresh) => {
     expect(await db.query('SELECT * FROM note')).toEqual([]);
   });
 
+  test('a connection that leads to a demoted primary is replaced after its first refused write', async () => {
+    const db = await openFresh({ migrations: [notes], postgres: { connectionsMax: 1 } });
+    const writes = [
+      () => db.query("INSERT INTO note VALUES ('a')"),
+      () =>
+        db.transact(function* (): Transaction<void> {
+          yield insert('b');
+        }),
+    ];
+    for (const write of writes) {
+      // As an old primary does after a switchover that breaks no connection.
+      await db.query('SET default_transaction_read_only = on');
+      await expect(write()).rejects.toMatchObject({ kind: 'busy' });
+      await write();
+    }
+    expect(await db.query('SELECT id FROM note ORDER BY id')).toEqual([{ id: 'a' }, { id: 'b' }]);
+  });
+
   test('a server that does not promise durable commits is refused', async () => {
     const { url, open } = await fresh();
     const db = await open();

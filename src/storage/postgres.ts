@@ -225,9 +225,7 @@ export class PostgresEngine implements Engine {
  * https://www.postgresql.org/docs/current/errcodes-appendix.html.
  */
 const kinds: readonly (readonly [prefix: string, kind: DatabaseErrorKind])[] = [
-  // "cached plan must not change result type", after another node migrated: the connection is
-  // thrown away, the statement sent again
-  ['0A000', 'busy'],
+  ['0A000', 'busy'], // "cached plan must not change result type", after another node migrated
   ['22', 'constraint'], // data exceptions: out of range, division by zero
   ['23', 'constraint'],
   ['25006', 'busy'], // read-only transaction: the old primary after a failover
@@ -264,9 +262,17 @@ function isServerError(error: unknown): error is ServerError {
   );
 }
 
-/** After such an error the connection is out of step, or gone, and must not be used again. */
+/**
+ * Statements that fail with one of these on one connection succeed on a new one: its plans are
+ * outdated, or it leads to a demoted primary, which keeps its connections.
+ */
+const fatalCodes: readonly string[] = ['0A000', '25006'];
+
+/**
+ * After such an error the connection is out of step, outdated, or gone, and must not be used again.
+ */
 function isFatal(error: unknown): boolean {
-  return !isServerError(error) || error.severity !== 'ERROR' || error.code === '0A000';
+  return !isServerError(error) || error.severity !== 'ERROR' || fatalCodes.includes(error.code);
 }
 
 /**
