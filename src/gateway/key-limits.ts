@@ -9,7 +9,8 @@ import {
 } from '../ledger/limit-windows.ts';
 import { changeLimitTx } from '../ledger/transactions/account.ts';
 import type { Transaction } from '../storage/database.ts';
-import { paidSince, spentByKey } from '../usage/spending.ts';
+import { rolledUntil } from '../usage/ranges.ts';
+import { paidInRecords, paidSince, spentByKey } from '../usage/spending.ts';
 import { limitWindowsOf } from './reserve.ts';
 
 /** Which limits a key has: those of its row, or those of a change. */
@@ -59,15 +60,22 @@ export function* paidSoFar(
   const { id: keyId, userId: account } = key;
   const paid = new Map<string, Nano>();
   for (const [kind, { id }] of windowsOfKey({ id: keyId, ...added(key, wanted) }, calendar)) {
-    const period = kind === 'total' ? undefined : periodOfWindow(id);
-    paid.set(
-      id,
-      period === undefined
-        ? ((yield* spentByKey(account)).get(keyId)?.cost ?? 0n)
-        : yield* paidSince({ account, keyId }, period.from, calendar.at),
-    );
+    const from = kind === 'total' ? undefined : periodOfWindow(id)?.from;
+    paid.set(id, yield* paidFrom({ account, keyId }, from, calendar.at));
   }
   return paid;
+}
+
+/** `from`: undefined for all that the key ever paid. */
+function* paidFrom(
+  key: { readonly account: string; readonly keyId: string },
+  from: number | undefined,
+  at: number,
+): Transaction<Nano> {
+  // A clock that was ahead has led the figures into the future: they lack what was paid since.
+  if ((yield* rolledUntil()) > at) return yield* paidInRecords(key, from ?? 0);
+  if (from !== undefined) return yield* paidSince(key, from, at);
+  return (yield* spentByKey(key.account)).get(key.keyId)?.cost ?? 0n;
 }
 
 const added = (key: Key, wanted: KeyPatch): Limits => ({

@@ -373,3 +373,17 @@ export function* paidSince(
   };
   return (all?.cost ?? 0n) - BigInt(earlier?.['cost'] ?? 0);
 }
+
+/** The same since any time, from the records alone: it reads all of the account's since then. */
+export function* paidInRecords(
+  { account, keyId }: { readonly account: string; readonly keyId: string },
+  from: number,
+): Transaction<Nano> {
+  const places = new SqlParameters();
+  const [row] = yield {
+    sql: `SELECT CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
+      WHERE ${chargedWithin(places, account, { from, to: endOfTime })} AND r.key_id=${places.add(keyId)} AND r.reserved_at>=${places.add(from)}`,
+    params: places.params,
+  };
+  return BigInt(row?.['cost'] ?? 0);
+}

@@ -245,6 +245,26 @@ forEachDatabase((_name, openFresh) => {
     });
   });
 
+  test('a limit that is added after a clock was ahead counts what was spent since', async () => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    await topUp(database, browser.userId, 10n * yuan, noon - 40 * 86_400_000);
+    const { key } = (await make(browser, { name: 'a', group: 'default' })).json;
+    const paid = (id: string, at: number) =>
+      charge(database, {
+        ...{ id, at, account: browser.userId, keyId: key.id },
+        lines: [['output', 1, yuan, yuan]],
+      });
+    await paid('req_before', noon - 3 * hourMs);
+    while (await rollUp(database, noon + 7 * 86_400_000)) continue;
+    await paid('req_since', noon - 2 * hourMs);
+    const limits = { limit: '10', daily_limit: '9', monthly_limit: '9' };
+    expect((await patcher(browser, key.id)(limits, key.version)).status).toBe(200);
+    const windows = await database.query("SELECT debits FROM account WHERE kind='limit'");
+    expect(windows.map(({ debits }) => debits)).toEqual([2n * yuan, 2n * yuan, 2n * yuan]);
+    expect((await check(database)).problems).toEqual([]);
+  });
+
   test('a key gets a new secret, the old one works for the grace, and an older one ends', async () => {
     const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
     const browser = await newUser();
