@@ -13,7 +13,7 @@ import type { Database } from '../storage/database.ts';
 import type { OnError } from '../storage/repeat.ts';
 import type { Log } from '../telemetry/log.ts';
 import { keepPartitions } from '../usage/partitions.ts';
-import { keepRolledUp } from '../usage/rollup.ts';
+import { keepRolledUp } from '../usage/keep-rolled-up.ts';
 import { proofs } from './schema.ts';
 
 /**

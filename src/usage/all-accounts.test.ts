@@ -5,11 +5,12 @@ import { accountsMigrations } from '../accounts/migrations.ts';
 import { dayMs, zoneDays } from '../base/calendar.ts';
 import { changesMigrations } from '../storage/changes.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
-import { allAccountsTables, catchUpAllAccounts } from './all-accounts.ts';
+import { catchUpAllAccounts, forgetAllAccounts } from './all-accounts.ts';
+import { keepRolledUp } from './keep-rolled-up.ts';
 import { usageMigrations } from './migrations.ts';
 import { hourMs, type TimeRange } from './ranges.ts';
 import { recordColumns } from './record.ts';
-import { keepRolledUp, rebuildHours, recheckHour, rollUp, settledAfterMs } from './rollup.ts';
+import { rebuildHours, recheckHour, rollUp, settledAfterMs } from './rollup.ts';
 import {
   channelShares,
   revenueByAccount,
@@ -227,8 +228,7 @@ forEachDatabase((_name, openFresh) => {
     const { database, sales } = await withSales();
     const until = start + 150.5 * hourMs;
     await rollTo(database, until);
-    for (const table of allAccountsTables) await database.query(`DELETE FROM ${table}`);
-    await database.query('UPDATE usage_rolled SET totals_until=0');
+    await database.transact(() => forgetAllAccounts(0, 0));
     await compare(database, sales, until);
     expect(await catchUpAllAccounts(database)).toBe(Date.UTC(2026, 9, 29));
     expect(await catchUpAllAccounts(database)).toBe(Date.UTC(2026, 9, 30));

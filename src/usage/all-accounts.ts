@@ -4,21 +4,9 @@ import { noStatementTimeout } from '../storage/sql.ts';
 import { firstChargeOfAll, hourMs, rolledUntil, type TimeRange, totalsUntil } from './ranges.ts';
 
 /**
- * The tables of sums over all accounts. The sums of an hour or a day are always computed as a
- * whole, so that computing them again is right at any time.
- */
-export const allAccountsTables = [
-  'model_hour',
-  'model_hour_line',
-  'model_day',
-  'model_day_line',
-  'spend_day',
-  'channel_day',
-] as const;
-
-/**
- * Sums complete hours of one day, and that day when they end it. Run it under the lock of the
- * roll-up.
+ * Sums complete hours of one day, and that day when they end it. The sums of an hour or a day are
+ * always computed as a whole, so that computing them again is right at any time. Run it under the
+ * lock of the roll-up.
  */
 export function* sumAllAccounts({ from, to }: TimeRange): Transaction<void> {
   for (const statement of hourSums({ from, to })) yield statement;
@@ -33,6 +21,16 @@ export function* sumHourAgain(hour: number): Transaction<void> {
   for (const statement of hourSums({ from: hour, to: hour + hourMs })) yield statement;
   const day = Math.floor(hour / dayMs) * dayMs;
   if (day + dayMs <= until) for (const statement of daySums(day)) yield statement;
+}
+
+/** Takes the sums back to `until`, which is `hour` or earlier. Run it under the same lock. */
+export function* forgetAllAccounts(hour: number, until: number): Transaction<void> {
+  const day = Math.floor(hour / dayMs) * dayMs;
+  for (const table of ['model_hour', 'model_hour_line'])
+    yield { sql: `DELETE FROM ${table} WHERE hour>=$1`, params: [hour] };
+  for (const table of ['model_day', 'model_day_line', 'spend_day', 'channel_day'])
+    yield { sql: `DELETE FROM ${table} WHERE day>=$1`, params: [day] };
+  yield { sql: 'UPDATE usage_rolled SET totals_until=$1 WHERE totals_until>$1', params: [until] };
 }
 
 /**

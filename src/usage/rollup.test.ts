@@ -5,9 +5,9 @@ import { dayMs } from '../base/calendar.ts';
 import type { Database, SqlValue, Transaction } from '../storage/database.ts';
 import { accountsMigrations } from '../accounts/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
-import { allAccountsTables } from './all-accounts.ts';
 import { splitRange, hourMs, recentOf, rolledUntil } from './ranges.ts';
-import { rollUp, settledAfterMs, recheckHour, rebuildHours } from './rollup.ts';
+import { FutureWatch } from './keep-rolled-up.ts';
+import { rollUp, settledAfterMs, recheckHour, rebuildHours, rewind } from './rollup.ts';
 import { usageMigrations } from './migrations.ts';
 import { usagePage, type UsagePosition } from './page.ts';
 import { recordColumns } from './record.ts';
@@ -245,9 +245,14 @@ forEachDatabase((_name, openFresh) => {
     const once = await all();
     await rollAll(database, now);
     expect(await all()).toEqual(once);
-    for (const table of [...tables, ...allAccountsTables])
-      await database.query(`DELETE FROM ${table}`);
-    await database.query('UPDATE usage_rolled SET until=0, totals_until=0');
+    const until = await database.snapshot(rolledUntil);
+    await rewind(database, { from: start + 2 * hourMs, to: until });
+    await rollAll(database, now);
+    expect(await all()).toEqual(once);
+    await rewind(database, { from: start, to: until - 1 });
+    expect(await all()).toEqual(once);
+    await rewind(database, { from: start, to: until });
+    expect((await all()).flat()).toEqual([]);
     await rollAll(database, now);
     expect(await all()).toEqual(once);
   });
@@ -478,6 +483,63 @@ forEachDatabase((_name, openFresh) => {
     });
     expect(figures).toEqual({ requests: 3, cost: 123n });
     expect(keys.get('k')).toMatchObject({ requests: 3, cost: 123n });
+  });
+
+  test('figures that a clock has led into the future are taken back, and are those of the records again', async () => {
+    const database = await withUsers(await openFresh({ migrations }));
+    const records = fc.sample(longer, { numRuns: 120, seed: 9 });
+    const ahead = start + 10.2 * hourMs;
+    const during = start + 40.5 * hourMs;
+    const chargedWithin = (from: number, to: number) =>
+      records.filter(({ at }) => at >= from && at < to);
+    let done = 0;
+    const come = async (some: readonly Made[]) => {
+      await insert(database, some, done);
+      done += some.length;
+    };
+    await come(chargedWithin(0, ahead));
+    await rollAll(database, ahead);
+    // For thirty hours some process is two days ahead. Its own charges have that time, too.
+    await rollAll(database, ahead + 48 * hourMs);
+    await come(chargedWithin(ahead, during));
+    const early = { ...(records[0] as Made), account: 'b', at: ahead + 47.5 * hourMs };
+    await come([early]);
+    await rollAll(database, during + 48 * hourMs);
+    const clock = { at: during, ms: 0, now: () => clock.at, monotonicMs: () => clock.ms };
+    const watch = new FutureWatch();
+    const look = async (afterMs: number) => {
+      clock.ms += afterMs;
+      await watch.look(database, clock, () => false);
+      return database.snapshot(rolledUntil);
+    };
+    expect(await look(0)).toBeGreaterThan(during + 47 * hourMs);
+    // Somebody else moves it on: this process may be the one whose clock is wrong.
+    await rollAll(database, during + 48.3 * hourMs);
+    expect(await look(900_000)).toBeGreaterThan(during + 47 * hourMs);
+    expect(await look(840_000)).toBeGreaterThan(during + 47 * hourMs);
+    expect(await look(60_000)).toBe(start + 40 * hourMs);
+    await come(chargedWithin(during, Number.POSITIVE_INFINITY));
+    for (const now of [during + 6 * hourMs, start + 80 * hourMs]) {
+      await rollAll(database, now);
+      for (const account of ['a', 'b']) {
+        const all = [...records, early].filter((made) => made.account === account);
+        const until = start + 90 * hourMs;
+        const [hours, days, keys] = await database.snapshot(function* () {
+          return [
+            yield* charged(account, { from: start, to: until }),
+            yield* spending({ account, from: start, to: until }, []),
+            yield* spentByKey(account),
+          ] as const;
+        });
+        expect(hours).toEqual({ requests: all.length, cost: sum(all) });
+        expect(days).toMatchObject([hours]);
+        for (const key of ['k1', 'k2'])
+          expect(keys.get(key)?.cost).toBe(sum(all.filter((made) => made.key === key)));
+      }
+    }
+    const [totals] = await database.query('SELECT SUM(requests) AS n FROM model_hour');
+    expect(Number(totals?.['n'])).toBe(records.length + 1);
+    expect(await look(3_600_000)).toBe(start + 80 * hourMs - settledAfterMs);
   });
 
   test('everybody together: the last records count at once, rolled up or not, and are left alone where they are too many', async () => {

@@ -1,9 +1,7 @@
 import { dayMs } from '../base/calendar.ts';
-import type { Clock } from '../base/clock.ts';
 import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
-import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
-import { jsonRows, noStatementTimeout } from '../storage/sql.ts';
-import { catchUpAllAccounts, sumAllAccounts, sumHourAgain } from './all-accounts.ts';
+import { jsonRows, noStatementTimeout, textColumn } from '../storage/sql.ts';
+import { forgetAllAccounts, sumAllAccounts, sumHourAgain } from './all-accounts.ts';
 import { firstByteClass, speedSums } from './histogram.ts';
 import {
   begunWithin,
@@ -302,27 +300,36 @@ function* sumKeys(account: string): Transaction<void> {
   };
 }
 
-const rollUpEveryMs = 60_000;
 /**
- * Hours are checked again this much later, for records that came late: a database may not have
- * answered meanwhile.
+ * Takes the figures of all accounts back to the hour's beginning, from which `rollUp` makes them
+ * again, unless they reach to another time than `until` by now.
  */
-const recheckAfterMs = [hourMs, 24 * hourMs];
-
-/**
- * Rolls up now and every minute, each time until it is up to date. Until then figures are read from
- * records.
- */
-export function keepRolledUp(database: Database, clock: Clock, onError: OnError): Repeated {
-  const keep = async (stopped: () => boolean): Promise<void> => {
-    while (!stopped() && (await catchUpAllAccounts(database)) !== undefined);
-    for (
-      let until = await rollUp(database, clock.now());
-      until !== undefined && !stopped();
-      until = await rollUp(database, clock.now())
-    )
-      if (until % hourMs === 0)
-        for (const after of recheckAfterMs) await recheckHour(database, until - hourMs - after);
-  };
-  return repeat('sums of usage', keep, { everyMs: rollUpEveryMs }, onError);
+export function rewind(database: Database, { from: hour, to: until }: TimeRange): Promise<void> {
+  return database.transact(function* (): Transaction<void> {
+    yield* noStatementTimeout(database);
+    yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+    if ((yield* rolledUntil()) !== until) return;
+    const first = yield* firstHour();
+    const left = first === undefined || first >= hour ? 0 : hour;
+    yield { sql: 'UPDATE usage_rolled SET until=$1', params: [left] };
+    const accounts = yield {
+      sql: `SELECT u.id FROM users u
+        WHERE EXISTS (SELECT 1 FROM spend_hour s WHERE s.account=u.id AND s.hour>=$1)`,
+      params: [hour],
+    };
+    for (const row of accounts) {
+      const account = textColumn(row, 'id');
+      for (const table of rebuiltTables)
+        yield {
+          sql: `DELETE FROM ${table} WHERE account=$1 AND hour>=$2`,
+          params: [account, hour],
+        };
+      for (const table of ['usage_day', 'usage_day_line'])
+        yield { sql: `DELETE FROM ${table} WHERE account=$1 AND day>$2`, params: [account, hour] };
+      yield* sumDay(account, hour);
+      yield* sumKeys(account);
+    }
+    yield { sql: 'DELETE FROM speed_hour WHERE hour>=$1', params: [hour] };
+    yield* forgetAllAccounts(hour, left);
+  });
 }
