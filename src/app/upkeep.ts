@@ -27,7 +27,9 @@ export async function startUpkeep(
   notifications: readonly Notifications[],
   onError: OnError,
 ): Promise<readonly (() => void | Promise<void>)[]> {
-  const limitPeriods = { expire: () => forgetWindows(database, systemClock.now()) };
+  const limitPeriods: Expiring = {
+    expire: (stopped) => forgetWindows(database, systemClock.now(), stopped),
+  };
   const signIns = { expire: () => expireSignIns(database, systemClock) };
   const kept = [
     ...Object.entries({ ...memories, 'limit periods': limitPeriods, 'sign-ins': signIns }).map(

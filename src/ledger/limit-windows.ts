@@ -1,12 +1,15 @@
 import { dayMs, type Period, parsePeriod } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
-import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
+import type { Database, Row, Statement, Transaction } from '../storage/database.ts';
 import { integerColumn, integerColumnOrZero, textColumn } from '../storage/sql.ts';
 import type { LimitWindow } from './contract.ts';
 import { changeLimitTx } from './transactions/account.ts';
 
-/** Windows proved by one statement. */
-const windowsAtOnce = 200;
+/**
+ * Windows that one statement reads, proves or deletes: a key with a daily limit has forty, and
+ * streams and charges wait while the rows are read and written.
+ */
+const windowsAtOnce = 500;
 const keptForMs = 40 * 86_400_000;
 const spent = 'a.debits+COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
 
@@ -37,21 +40,19 @@ interface Window extends Period {
  * windows whose id is neither total, day nor month.
  */
 export function* wrongWindows(): Transaction<readonly Row[]> {
-  const rows = yield {
-    sql: `SELECT a.id, ${spent} AS charged FROM account a WHERE a.kind='limit' AND a.id NOT LIKE 'key:%:total'`,
-    params: [],
-  };
   const wrong: Row[] = [];
-  const windows: Window[] = [];
-  for (const row of rows) {
-    const window = windowOf(textColumn(row, 'id'), integerColumnOrZero(row, 'charged'));
-    if (window === undefined) wrong.push(row);
-    else windows.push(window);
-  }
-  for (let i = 0; i < windows.length; i += windowsAtOnce) {
-    const some = windows.slice(i, i + windowsAtOnce);
-    const sums = new Map((yield paidIn(some)).map((row) => [textColumn(row, 'id'), row]));
-    for (const { id, charged } of some) {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const rows: readonly Row[] = yield datedWindows(`a.id, ${spent} AS charged`, after);
+    after = nextOf(rows);
+    const windows: Window[] = [];
+    for (const row of rows) {
+      const window = windowOf(textColumn(row, 'id'), integerColumnOrZero(row, 'charged'));
+      if (window === undefined) wrong.push(row);
+      else windows.push(window);
+    }
+    if (windows.length === 0) continue;
+    const sums = new Map((yield paidIn(windows)).map((row) => [textColumn(row, 'id'), row]));
+    for (const { id, charged } of windows) {
       const paid = integerColumnOrZero(sums.get(id), 'paid');
       const missing = integerColumnOrZero(sums.get(id), 'missing');
       if (charged > paid || charged < paid - missing) wrong.push({ id, charged, paid });
@@ -60,6 +61,17 @@ export function* wrongWindows(): Transaction<readonly Row[]> {
   return wrong;
 }
 
+/** A page of all windows but totals, by id. */
+const datedWindows = (columns: string, after: string): Statement => ({
+  sql: `SELECT ${columns} FROM account a WHERE a.kind='limit' AND a.id NOT LIKE 'key:%:total' AND a.id>$1
+    ORDER BY a.id LIMIT ${windowsAtOnce}`,
+  params: [after],
+});
+
+/** The id after which the next page begins; undefined: this was the last one. */
+const nextOf = (page: readonly Row[]): string | undefined =>
+  page.length < windowsAtOnce ? undefined : textColumn(page.at(-1), 'id');
+
 function windowOf(id: string, charged: bigint): Window | undefined {
   const parts = /^key:(.+):(day|month):([^:]+(?::\d\d)?)$/.exec(id);
   const period = parsePeriod(parts?.[3] ?? '');
@@ -67,10 +79,7 @@ function windowOf(id: string, charged: bigint): Window | undefined {
   return period && { ...period, id, keyId: parts?.[1] ?? '', kind, charged };
 }
 
-function paidIn(windows: readonly Window[]): {
-  readonly sql: string;
-  readonly params: readonly SqlValue[];
-} {
+function paidIn(windows: readonly Window[]): Statement {
   const places = windows.map((_, i) => {
     const n = i * 5;
     return `(CAST($${n + 1} AS TEXT), CAST($${n + 2} AS TEXT), CAST($${n + 3} AS BIGINT), CAST($${n + 4} AS BIGINT), CAST($${n + 5} AS TEXT))`;
@@ -85,16 +94,30 @@ function paidIn(windows: readonly Window[]): {
 }
 
 /** Deletes the windows that ended more than `keptForMs` ago; returns how many. */
-export async function forgetWindows(database: Database, now: number): Promise<number> {
-  const rows = await database.query(
-    "SELECT id FROM account WHERE kind='limit' AND held=0 AND id NOT LIKE 'key:%:total'",
-  );
-  const ended = rows
-    .map((row) => textColumn(row, 'id'))
-    .filter((id) => (windowOf(id, 0n)?.to ?? now) < now - keptForMs);
-  for (const id of ended)
-    await database.query("DELETE FROM account WHERE id=$1 AND kind='limit' AND held=0", [id]);
-  return ended.length;
+export async function forgetWindows(
+  database: Database,
+  now: number,
+  stopped: () => boolean = () => false,
+): Promise<number> {
+  let forgotten = 0;
+  for (let after: string | undefined = ''; after !== undefined && !stopped(); ) {
+    const page = datedWindows('a.id', after);
+    const rows: readonly Row[] = await database.snapshot(function* (): Transaction<readonly Row[]> {
+      return yield page;
+    });
+    after = nextOf(rows);
+    const ended = rows
+      .map((row) => textColumn(row, 'id'))
+      .filter((id) => (windowOf(id, 0n)?.to ?? now) < now - keptForMs);
+    if (ended.length === 0) continue;
+    const places = ended.map((_, index) => `$${index + 1}`).join();
+    const deleted = await database.query(
+      `DELETE FROM account WHERE id IN (${places}) AND kind='limit' AND held=0 RETURNING id`,
+      ended,
+    );
+    forgotten += deleted.length;
+  }
+  return forgotten;
 }
 
 /** The time of a day's or month's window; undefined for a total. */

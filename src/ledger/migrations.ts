@@ -108,4 +108,10 @@ export const ledgerMigrations: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    // Both databases look for an account's holds when the account is deleted, as windows of limits
+    // are: without this index in all holds, for each window.
+    id: '0060-hold-account',
+    statements: ['CREATE INDEX hold_account ON hold (account)'],
+  },
 ];
