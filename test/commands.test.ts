@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -448,7 +448,7 @@ test('a gateway that is told twice to stop never crashes, at whatever moment the
   }
 }, 60_000);
 
-test('a gateway under another master key than its channels were sealed with says so', async () => {
+test('a gateway under another master key than its channels were sealed with says so, and takes the old one beside it', async () => {
   const config = join(folder, 'tollgate.yaml');
   writeFileSync(
     config,
@@ -460,7 +460,14 @@ test('a gateway under another master key than its channels were sealed with says
     TOLLGATE_MASTER_KEY: otherKey,
   });
   expect(errors).toMatch(
-    /the master key \(TOLLGATE_MASTER_KEY, or master\.key in the data folder\) is not the one that it was sealed with\n$/,
+    /the master key \(TOLLGATE_MASTER_KEY, or master\.key in the data folder\) is not the one that it was sealed with\. .* TOLLGATE_OLD_MASTER_KEY\n$/,
   );
   expect(code).toBe(1);
+  const old = readFileSync(join(folder, 'sealed', 'master.key'), 'utf8');
+  const renewed = { TOLLGATE_MASTER_KEY: otherKey, TOLLGATE_OLD_MASTER_KEY: old };
+  await tollgate(['serve', '--data', 'sealed', '--port', String(port)], renewed);
+  const tested = await tollgate(['channel', 'test', 'c', '--data', 'sealed'], {
+    TOLLGATE_MASTER_KEY: otherKey,
+  });
+  expect(tested.errors).toMatch(/no model of c can be tested/);
 });

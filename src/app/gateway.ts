@@ -12,7 +12,12 @@ import {
 } from '../catalog/build-snapshot.ts';
 import { defaultUsdRatePpm } from '../catalog/bundled.ts';
 import type { Configuration } from '../catalog/configuration.ts';
-import { loadCatalog, recordConfiguration, type RecordResult } from '../catalog/catalog-store.ts';
+import {
+  loadCatalog,
+  recordConfiguration,
+  type RecordResult,
+  resealChannels,
+} from '../catalog/catalog-store.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { catalogTopic } from '../catalog/editing.ts';
 import { servesKind } from '../gateway/models/offers.ts';
@@ -24,7 +29,7 @@ import { PeriodicChecks } from '../gateway/periodic-checks.ts';
 import { IdempotentRequests } from '../gateway/idempotency.ts';
 import { UnattendedRequests } from '../gateway/unattended.ts';
 import { type TaskLimits, taskLimits, type TaskParts } from '../gateway/tasks/parts.ts';
-import { TaskChannels } from '../gateway/tasks/task-channels.ts';
+import { resealTaskChannels, TaskChannels } from '../gateway/tasks/task-channels.ts';
 import { Tasks } from '../gateway/tasks/tasks.ts';
 import { postControl } from '../http/control-call.ts';
 import { observeBackgroundWork, observeRequests, observeTasks } from './observers.ts';
@@ -59,7 +64,7 @@ import type { SharedLimiter } from '../limits/limiter.ts';
 import type { Database } from '../storage/database.ts';
 import { type BlobPlace, openBlobs } from '../storage/open-blobs.ts';
 import type { ServingLock } from '../storage/serving-lock.ts';
-import { openSealer, type Sealer } from '../storage/seal.ts';
+import { openResealer, openSealer, type Sealer } from '../storage/seal.ts';
 import { RequestMetrics } from '../telemetry/request-metrics.ts';
 import { type Log, openLog } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -79,6 +84,8 @@ export const listFees = (usdRatePpm = defaultUsdRatePpm): ListFees =>
 
 export interface GatewayOptions extends DatabaseOptions, LimitOptions, ServerOptions {
   readonly masterKey: Buffer;
+  /** The master key before this one: what it has sealed is sealed anew. */
+  readonly oldMasterKey?: Buffer | undefined;
   /** Where generated files are kept. */
   readonly media: BlobPlace;
   /** Recorded before anything is served; undefined: the catalogue in the database holds. */
@@ -115,6 +122,8 @@ export interface Gateway {
   readonly pages: Pages;
   /** The result of recording the configuration; undefined where none was given. */
   readonly recorded: RecordResult | undefined;
+  /** Channels whose secrets the master key before had sealed. */
+  readonly resealed: number;
   /** Stops admission, finishes what runs, settles, returns every float. */
   close(): Promise<void>;
 }
@@ -128,10 +137,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const log = openLog(options.logLevel, systemClock, options.workers !== undefined);
   const { database, sole, alone } = await openDatabase(options, log);
   const sealer = openSealer(options.masterKey);
-  const recorded =
-    options.workers?.first !== false &&
-    options.configuration &&
-    (await recordConfiguration(database, options.configuration, sealer, systemClock));
+  const recorded = await recordCatalog(database, sealer, options);
   const counters = openCounters(options);
   const onError = observeBackgroundWork(log);
   const recorder = new RequestRecorder(database, systemClock, onError, options.requestLog);
@@ -190,9 +196,25 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     parts,
     database,
     pages,
-    recorded: recorded || undefined,
+    ...recorded,
     close,
   };
+}
+
+/** Brings what is recorded in line with the options; the first of several processes does it. */
+async function recordCatalog(
+  database: Database,
+  sealer: Sealer,
+  { workers, oldMasterKey, configuration }: GatewayOptions,
+): Promise<Pick<Gateway, 'recorded' | 'resealed'>> {
+  if (workers?.first === false) return { recorded: undefined, resealed: 0 };
+  const resealer = oldMasterKey && openResealer(sealer, oldMasterKey);
+  const resealed = resealer
+    ? (await resealChannels(database, resealer)) + (await resealTaskChannels(database, resealer))
+    : 0;
+  const recorded =
+    configuration && (await recordConfiguration(database, configuration, sealer, systemClock));
+  return { recorded, resealed };
 }
 
 /** The modules that requests pass through. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Statement } from '../storage/database.ts';
-import type { Sealer } from '../storage/seal.ts';
+import type { Resealer, Sealer } from '../storage/seal.ts';
 import type { Catalogue } from './build-snapshot.ts';
 import { type Configuration, defaultGroup } from './configuration.ts';
 import { publishPrice } from './price-versions.ts';
@@ -13,6 +13,7 @@ import {
   groupOf,
   modelOf,
   openSecrets,
+  resealedSecrets,
   secretColumns,
   upsert,
 } from './stored-catalog.ts';
@@ -269,6 +270,28 @@ function* loading(sealer: Sealer): Transaction<Catalogue> {
     ...openSecrets(row, sealer),
   }));
   return { version: String(change?.['version']), groups, models, channels };
+}
+
+/**
+ * Seals the channels' secrets anew that the master key before has sealed; returns how many channels
+ * had such.
+ */
+export function resealChannels(database: Database, resealer: Resealer): Promise<number> {
+  return database.transact(function* (): Transaction<number> {
+    yield* lockCatalogVersion();
+    let resealed = 0;
+    for (const row of yield select('SELECT name, secret, more_secrets FROM channels')) {
+      const columns = resealedSecrets(row, resealer);
+      if (columns === undefined) continue;
+      const { secret, more_secrets: more } = columns;
+      yield {
+        sql: 'UPDATE channels SET secret=$2, more_secrets=$3 WHERE name=$1',
+        params: [row['name'] ?? null, secret, more],
+      };
+      resealed++;
+    }
+    return resealed;
+  });
 }
 
 /** The ids of all recorded models, retired ones included. */

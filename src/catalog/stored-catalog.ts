@@ -1,6 +1,6 @@
 import { routingPolicies } from '../base/routing-policy.ts';
 import type { Row, SqlValue, Statement, Database, Transaction } from '../storage/database.ts';
-import type { Sealer } from '../storage/seal.ts';
+import type { Resealer, Sealer } from '../storage/seal.ts';
 import type { Price } from './price.ts';
 import type { Channel, ChannelFacts, Group, Model } from './snapshot.ts';
 import { parseFacts, parsePrice, priceText } from './price-json.ts';
@@ -166,6 +166,18 @@ export function openSecrets(
       ? { moreSecrets: JSON.parse(sealer.unseal(moreSecretsPurpose, more)) as readonly string[] }
       : {}),
   };
+}
+
+/** The same secrets, sealed anew; undefined where nothing is to be done. */
+export function resealedSecrets(
+  { secret = null, more_secrets: more = null }: Row,
+  resealer: Resealer,
+): { readonly secret: SqlValue; readonly more_secrets: SqlValue } | undefined {
+  const again = (purpose: string, sealed: SqlValue) =>
+    typeof sealed === 'string' ? resealer.reseal(purpose, sealed) : undefined;
+  const [one, several] = [again(secretPurpose, secret), again(moreSecretsPurpose, more)];
+  if (one === undefined && several === undefined) return undefined;
+  return { secret: one ?? secret, more_secrets: several ?? more };
 }
 
 export function groupOf(row: Row): Group {

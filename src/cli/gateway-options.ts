@@ -10,7 +10,7 @@ import { type NotificationSettings, notificationSettings } from '../notification
 import { type PaymentSettings, paymentSettings, wrongPayments } from '../payments/settings.ts';
 import { type SigninSettings, signinSettings } from '../signin/settings.ts';
 import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
-import { loadMasterKey } from '../storage/seal.ts';
+import { loadMasterKey, oldMasterKey } from '../storage/seal.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import { Failure, type SharedOptions } from './command-io.ts';
 import { type Env, makeInstallation, sqliteThread, utcOffset } from './installation.ts';
@@ -52,6 +52,7 @@ export async function gatewayOptions(
     notifications: notificationsOf(env),
     trustedProxies: proxiesOf(env),
     masterKey: await loadMasterKey(dataFolder, env),
+    oldMasterKey: oldMasterKey(env),
     configuration,
     configurationFile: options.config && resolve(options.config),
     host: options.host,

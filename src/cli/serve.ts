@@ -7,7 +7,7 @@ import { vendors } from '../providers/index.ts';
 import { linkAddress, operatorLink } from '../signin/enrol.ts';
 import { signInMethods, type SigninSettings } from '../signin/settings.ts';
 import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
-import { Failure, print, readText } from './command-io.ts';
+import { countPhrase, Failure, print, readText } from './command-io.ts';
 import { defaultPort, gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
 import { noVendorText, priceLines, publicModelsLines, serveLines } from './serve-lines.ts';
@@ -37,6 +37,10 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   stopOnSignal(gateway);
   openPagesSoon(gateway);
   warnOfDifferences(gateway, wanted.publicModels);
+  if (wanted.oldMasterKey !== undefined && worker?.first !== false)
+    console.error(
+      `tollgate: vendors' keys of ${countPhrase(gateway.resealed, 'channel')} are encrypted with the new master key now: remove TOLLGATE_OLD_MASTER_KEY`,
+    );
   if (gateway.parts.catalog().channels.size === 0 && worker?.first !== false)
     console.error(`tollgate: ${noVendorText(options.config)}`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);

@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { looksTyped, loadMasterKey, openSealer } from './seal.ts';
+import { looksTyped, loadMasterKey, openResealer, openSealer } from './seal.ts';
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'tollgate-key-'));
@@ -23,6 +24,17 @@ test('what is sealed opens again, for the same purpose and under the same key on
   expect(() => sealer.unseal('channel', 'sk-plain')).toThrow('not a sealed secret');
   const flipped = sealed.slice(0, 20) + (sealed[20] === 'A' ? 'B' : 'A') + sealed.slice(21);
   expect(() => sealer.unseal('channel', flipped)).toThrow('master key');
+});
+
+test('what the key before has sealed is sealed anew, and nothing else', () => {
+  const [before, now, other] = [1, 2, 3].map((byte) => openSealer(Buffer.alloc(32, byte)));
+  assert(before && now && other);
+  const resealer = openResealer(now, Buffer.alloc(32, 1));
+  const resealed = resealer.reseal('channel', before.seal('channel', 'sk-1'));
+  expect(now.unseal('channel', resealed ?? '')).toBe('sk-1');
+  expect(resealer.reseal('channel', now.seal('channel', 'sk-1'))).toBeUndefined();
+  expect(resealer.reseal('channel', other.seal('channel', 'sk-1'))).toBeUndefined();
+  expect(() => resealer.reseal('channel', 'sk-plain')).toThrow('not a sealed secret');
 });
 
 test('purposes have keys of their own', () => {

@@ -8,6 +8,8 @@ export const masterKeyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 const version = 'v1.';
+const variable = 'TOLLGATE_MASTER_KEY';
+const oldVariable = 'TOLLGATE_OLD_MASTER_KEY';
 
 /** The master key is unusable or the wrong one: the operator has to mend it, and sees no stack. */
 export class MasterKeyError extends Error {}
@@ -68,17 +70,41 @@ export function openSealer(masterKey: Buffer): Sealer {
         ]).toString('utf8');
       } catch (error) {
         throw new MasterKeyError(
-          `a secret sealed for '${purpose}' cannot be opened: the master key (TOLLGATE_MASTER_KEY, or master.key in the data folder) is not the one that it was sealed with`,
-          {
-            cause: error,
-          },
+          `a secret sealed for '${purpose}' cannot be opened: the master key (TOLLGATE_MASTER_KEY, or master.key in the data folder) is not the one that it was sealed with. Start the gateway once with that one in ${oldVariable}`,
+          { cause: error },
         );
       }
     },
   };
 }
 
-const variable = 'TOLLGATE_MASTER_KEY';
+/** Seals anew what the master key before has sealed. */
+export interface Resealer {
+  /**
+   * Undefined: nothing is to be done, since the present key opens the text, or since neither does.
+   */
+  reseal(purpose: string, sealed: string): string | undefined;
+}
+
+export function openResealer(sealer: Sealer, oldMasterKey: Buffer): Resealer {
+  const old = openSealer(oldMasterKey);
+  const opens = (one: Sealer, purpose: string, sealed: string): string | undefined => {
+    try {
+      return one.unseal(purpose, sealed);
+    } catch (error) {
+      if (error instanceof MasterKeyError) return undefined;
+      throw error;
+    }
+  };
+  return {
+    reseal(purpose, sealed) {
+      if (opens(sealer, purpose, sealed) !== undefined) return undefined;
+      const text = opens(old, purpose, sealed);
+      return text === undefined ? undefined : sealer.seal(purpose, text);
+    },
+  };
+}
+
 const fileName = 'master.key';
 
 /** A key that was made at random has some thirty different bytes. */
@@ -132,6 +158,14 @@ export async function loadMasterKey(
     await rm(draft, { force: true });
   }
   return parse(await readFile(file, 'utf8'), file);
+}
+
+/** The master key before this one, from the variable TOLLGATE_OLD_MASTER_KEY, if it is set. */
+export function oldMasterKey(
+  env: Readonly<Record<string, string | undefined>>,
+): Buffer | undefined {
+  const given = env[oldVariable];
+  return given === undefined || given === '' ? undefined : parse(given, oldVariable);
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 import { type Channel, channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
-import type { Database } from '../../storage/database.ts';
-import type { Sealer } from '../../storage/seal.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import type { Resealer, Sealer } from '../../storage/seal.ts';
+import { textColumn } from '../../storage/sql.ts';
 import type { OpenChannel, OpenChannels } from '../channels/open-channels.ts';
 
 const secretPurpose = 'task-channel';
@@ -9,6 +10,27 @@ const secretPurpose = 'task-channel';
  * first.
  */
 const rememberedMax = 1_000;
+
+/** Seals the secrets anew that the master key before has sealed; returns how many. */
+export function resealTaskChannels(database: Database, resealer: Resealer): Promise<number> {
+  return database.transact(function* (): Transaction<number> {
+    let resealed = 0;
+    const rows = yield {
+      sql: 'SELECT id, secret FROM task_channel WHERE secret IS NOT NULL',
+      params: [],
+    };
+    for (const row of rows) {
+      const secret = resealer.reseal(secretPurpose, textColumn(row, 'secret'));
+      if (secret === undefined) continue;
+      yield {
+        sql: 'UPDATE task_channel SET secret=$2 WHERE id=$1',
+        params: [textColumn(row, 'id'), secret],
+      };
+      resealed++;
+    }
+    return resealed;
+  });
+}
 
 /**
  * Channels as they were when tasks were submitted: a task is polled at the vendor that took it, at
