@@ -95,6 +95,39 @@ test('two workers serve on one address, keep one set of limits and one page of m
   expect(await check(database)).toMatchObject({ ok: true, holds: 0, problems: [] });
 }, 60_000);
 
+test('a worker that is silent, and one that is replaced, take nothing from the counters', async () => {
+  const { node, database, metrics, ask } = await startWorkers('{ rpm: 1000 }');
+  const { key } = await newCustomer(database, 1_000_000_000n);
+  for (let i = 0; i < 20; i++) expect(await ask(key.secret)).toBe(200);
+  const answered = async (): Promise<number | undefined> => {
+    // A connection may be handed to the silent worker.
+    const page = await Promise.race([metrics().catch(() => undefined), wait(2_500, undefined)]);
+    const [, count] = /^tollgate_requests_total\{.*outcome="ok"\} (\d+)$/m.exec(page ?? '') ?? [];
+    return count === undefined ? undefined : Number(count);
+  };
+  expect(await answered()).toBe(20);
+  const before = workersIn(await metrics());
+  const [worker = 0] = readFileSync(
+    `/proc/${node.child.pid}/task/${node.child.pid}/children`,
+    'utf8',
+  )
+    .trim()
+    .split(' ')
+    .map(Number);
+  process.kill(worker, 'SIGSTOP');
+  const silent = await Promise.all(Array.from({ length: 6 }, answered));
+  expect(silent.filter((count) => count !== undefined).length).toBeGreaterThan(0);
+  expect(new Set(silent.filter((count) => count !== undefined))).toEqual(new Set([20]));
+  process.kill(worker, 'SIGKILL');
+  const replaced = async () => {
+    expect(await answered()).toBe(20);
+    return workersIn(await metrics()).some((one) => !before.includes(one));
+  };
+  await expect.poll(replaced, { timeout: 15_000 }).toBe(true);
+  expect(await ask(key.secret)).toBe(200);
+  expect(await answered()).toBe(21);
+}, 60_000);
+
 test('a limit holds over two workers that lease parts of it, to the last request', async () => {
   const { database, ask } = await startWorkers('{ rpm: 1500, concurrency: 1000 }');
   const { key } = await newCustomer(database, 1_000_000_000n);

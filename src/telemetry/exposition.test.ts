@@ -42,3 +42,12 @@ wait_seconds_sum 1
 wait_seconds_count 9
 `);
 });
+
+test('a process that has ended counts, and has no gauges', () => {
+  const ended = mergeMetricsPages(new Map(), [page(3, 5, 2), page(1, 8, 1)]);
+  expect(ended).not.toContain('streams');
+  const merged = mergeMetricsPages(new Map([['3', page(4, 6, 7)]]), [ended]);
+  expect(merged).toContain('\nrequests_total{model="a b"} 8\n');
+  expect(merged).toContain('\nstreams{worker="3"} 6\nstreams{of="x",worker="3"} 1\n#');
+  expect(merged).toContain('\nwait_seconds_count 10\n');
+});

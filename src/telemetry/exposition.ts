@@ -49,11 +49,16 @@ export function expositionText(families: readonly MetricFamily[]): string {
 
 /**
  * The metrics pages of several processes as one. Counters and histograms add up; a gauge keeps the
- * process in its label `worker`.
+ * process in its label `worker`. `ended`: the pages of processes that have ended, which count and
+ * have no gauges.
  */
-export function mergeMetricsPages(pages: ReadonlyMap<string, string>): string {
+export function mergeMetricsPages(
+  pages: ReadonlyMap<string, string>,
+  ended: readonly string[] = [],
+): string {
   const families = new Map<string, SampleFamily>();
-  for (const [worker, page] of pages)
+  const all = [...pages, ...ended.map((page) => [undefined, page] as const)];
+  for (const [worker, page] of all)
     for (const part of page.split(/^(?=# HELP )/m)) addSamples(families, worker, part);
   return [...families.values()]
     .map(
@@ -69,19 +74,24 @@ interface SampleFamily {
   readonly samples: Map<string, number | string>;
 }
 
-function addSamples(families: Map<string, SampleFamily>, worker: string, part: string): void {
+function addSamples(
+  families: Map<string, SampleFamily>,
+  worker: string | undefined,
+  part: string,
+): void {
   const lines = part.split('\n').filter((line) => line !== '');
   const about = lines.filter((line) => line.startsWith('#'));
   const name = /^# HELP (\S+)/.exec(part)?.[1];
   if (name === undefined) return;
   const isGauge = !about.some((line) => /^# TYPE \S+ (?:counter|histogram)$/.test(line));
+  if (isGauge && worker === undefined) return;
   const family = families.get(name) ?? { head: `${about.join('\n')}\n`, samples: new Map() };
   families.set(name, family);
   for (const line of lines.slice(about.length)) {
     const end = line.lastIndexOf(' ');
     const sample = line.slice(0, end);
     const value = line.slice(end + 1);
-    if (isGauge) family.samples.set(labelled(sample, worker), value);
+    if (isGauge && worker !== undefined) family.samples.set(labelled(sample, worker), value);
     else family.samples.set(sample, Number(family.samples.get(sample) ?? 0) + Number(value));
   }
 }

@@ -18,7 +18,7 @@ import {
  * take a whole processor.
  */
 const replaceMs = 1_000;
-/** A worker that has not sent its metrics by then is left out of the page. */
+/** A worker that has not sent its metrics by then is on the page with those that it sent last. */
 const pageMs = 1_000;
 
 /**
@@ -49,8 +49,12 @@ class Supervisor {
   stopping = false;
   readonly #limits = new LimitKeeper(new LeasingLimiter(systemClock), systemTimers);
   readonly #workers = new Set<Worker>();
-  readonly #pages = new Map<number, PageCollection>();
-  #collections = 0;
+  /** The metrics that each worker sent last. */
+  readonly #pages = new Map<Worker, string>();
+  /** The counters of all workers that have ended: what was counted once never falls. */
+  #counted = '';
+  readonly #collections = new Map<number, PageCollection>();
+  #collected = 0;
   #kept = 0;
   #empty: () => void = () => {};
 
@@ -82,7 +86,7 @@ class Supervisor {
         if ('limits' in message) limits.receive(message.limits);
         else if ('ready' in message) resolve(message.ready);
         else if ('wanted' in message) this.#gather((all) => send({ all, wanted: message.wanted }));
-        else this.#pages.get(message.of)?.add(worker, message.page);
+        else this.#receive(worker, message.page, message.of);
       });
       worker.once('exit', () => {
         limits.gone();
@@ -94,6 +98,9 @@ class Supervisor {
 
   #ended(worker: Worker): void {
     this.#workers.delete(worker);
+    this.#counted = mergeMetricsPages(new Map(), [this.#counted, this.#pages.get(worker) ?? '']);
+    this.#pages.delete(worker);
+    for (const collection of this.#collections.values()) collection.delete(worker);
     if (this.#workers.size === 0 && (this.stopping || this.#kept === 0)) return this.#empty();
     if (!this.stopping) setTimeout(() => this.keep(this.#kept), replaceMs);
   }
@@ -107,41 +114,45 @@ class Supervisor {
   };
 
   #gather(done: (page: string) => void): void {
-    const id = ++this.#collections;
+    const id = ++this.#collected;
     const workers = [...this.#workers].filter((worker) => worker.isConnected());
-    const gathering = new PageCollection(workers, (pages) => {
-      this.#pages.delete(id);
-      done(mergeMetricsPages(pages));
+    const collection = new PageCollection(workers, () => {
+      this.#collections.delete(id);
+      const pages = [...this.#pages].map(([worker, page]) => [String(worker.id), page] as const);
+      done(mergeMetricsPages(new Map(pages), [this.#counted]));
     });
-    this.#pages.set(id, gathering);
+    this.#collections.set(id, collection);
     for (const worker of workers) worker.send({ tell: id } satisfies SupervisorMessage);
+  }
+
+  #receive(worker: Worker, page: string, collection: number): void {
+    // Its exit may come before its last message.
+    if (!this.#workers.has(worker)) return;
+    this.#pages.set(worker, page);
+    this.#collections.get(collection)?.delete(worker);
   }
 }
 
-/**
- * Collects the metrics pages of several workers, until all have sent theirs or the time is over.
- */
+/** Waits for the metrics of several workers, until all have sent theirs or the time is over. */
 class PageCollection {
   readonly #missing: Set<Worker>;
-  readonly #pages = new Map<string, string>();
   readonly #late: NodeJS.Timeout;
-  readonly #done: (pages: ReadonlyMap<string, string>) => void;
+  readonly #done: () => void;
 
-  constructor(workers: readonly Worker[], done: (pages: ReadonlyMap<string, string>) => void) {
+  constructor(workers: readonly Worker[], done: () => void) {
     this.#missing = new Set(workers);
     this.#done = done;
     this.#late = setTimeout(() => this.#finish(), pageMs);
   }
 
-  add(worker: Worker, page: string): void {
-    if (!this.#missing.delete(worker)) return;
-    this.#pages.set(String(worker.id), page);
-    if (this.#missing.size === 0) this.#finish();
+  /** The worker has sent its metrics, or has ended. */
+  delete(worker: Worker): void {
+    if (this.#missing.delete(worker) && this.#missing.size === 0) this.#finish();
   }
 
   #finish(): void {
     clearTimeout(this.#late);
     this.#missing.clear();
-    this.#done(this.#pages);
+    this.#done();
   }
 }
