@@ -46,6 +46,7 @@ const forgetEveryMs = 3_600_000;
 export class Reporter {
   readonly #sources: ReporterSources;
   readonly #outcomes: WorkOutcomes;
+  readonly #deletions: WorkOutcomes;
   readonly #node = `node_${randomText(12)}`;
   #channels: Readonly<Record<string, ChannelReport>> = {};
   #last: { readonly text: string; readonly at: number } | undefined;
@@ -57,6 +58,7 @@ export class Reporter {
   constructor(sources: ReporterSources) {
     this.#sources = sources;
     this.#outcomes = new WorkOutcomes('report of this process', sources.onError);
+    this.#deletions = new WorkOutcomes('deletion of old reports', sources.onError);
   }
 
   /** How long writing the last report took. */
@@ -101,13 +103,16 @@ export class Reporter {
       await database.transact(() => writeReport(report, waiting, healthChanges));
       this.#channels = channels;
       this.#last = { text, at };
-      await this.#forget(at);
       this.#outcomes.succeeded();
     } catch (error) {
       counts.putBack(waiting);
       this.#outcomes.failed(error);
+      return;
+    } finally {
+      this.#databaseMs = Math.round(clock.monotonicMs() - begun);
     }
-    this.#databaseMs = Math.round(clock.monotonicMs() - begun);
+    // Its failure says nothing about the report: the counts are written.
+    await this.#deletions.of(this.#forget(at));
   }
 
   async #forget(at: number): Promise<void> {

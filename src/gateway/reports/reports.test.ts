@@ -16,6 +16,7 @@ import {
   countTotals,
 } from './report.ts';
 import { Reporter } from './reporter.ts';
+import type { Database } from '../../storage/database.ts';
 import type { OnError } from '../../storage/repeat.ts';
 import { unexpected } from '../../../test/support/unexpected.ts';
 
@@ -173,5 +174,30 @@ forEachDatabase((_, openFresh) => {
       [600_000, 1],
       [1_200_000, 1],
     ]);
+  });
+
+  test('counts are written once, also when the deletion of old reports after them fails', async () => {
+    const db = await openFresh({ migrations: reportsMigrations });
+    let transactions = 0;
+    const flaky: Database = {
+      dialect: db.dialect,
+      query: (sql, params) => db.query(sql, params),
+      transact: (script) =>
+        ++transactions === 2 ? Promise.reject(new Error('no deletion')) : db.transact(script),
+      snapshot: (script) => db.snapshot(script),
+      call: (procedure, input) => db.call(procedure, input),
+      close: () => db.close(),
+    };
+    const errors: string[] = [];
+    const one = node(flaky, clockAt(7_200_000), (work, error) => {
+      errors.push(`${work}: ${String(error)}`);
+    });
+    one.requests.finished(line());
+    await one.reporter.report();
+    expect(errors).toEqual(['deletion of old reports: Error: no deletion']);
+    one.requests.finished(line());
+    await one.reporter.close();
+    const counts = await channelCounts(db, { from: 0 });
+    expect(counts.filter(({ kind }) => kind === 'ok').map(({ count }) => count)).toEqual([2]);
   });
 });
