@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { formatYuan } from '../base/money.ts';
 import { check as checkLedger, operatorLosses, type RuleProgress } from '../ledger/check.ts';
 import { migrations, proofs } from '../app/schema.ts';
+import { partOf } from '../storage/folder-blobs.ts';
 import { backup } from '../storage/sqlite.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
@@ -75,9 +76,14 @@ export async function migrateSchema(options: SharedOptions, env: Env): Promise<v
 export async function backupTo(file: string, options: SharedOptions, env: Env): Promise<void> {
   const path = resolve(file);
   if (existsSync(path)) throw new Failure(`${path} exists; name a file that does not`);
+  const part = partOf(path);
+  if (existsSync(part))
+    throw new Failure(
+      `${part} exists: another backup writes it, or one was broken off; then remove it`,
+    );
   if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);
   const copy = async (database: Database, { dataFolder, databaseUrl }: Installation) => {
-    const size = () => `${megabytes(path)} of ${megabytes(databaseUrl.replace('sqlite:', ''))} MB`;
+    const size = () => `${megabytes(part)} of ${megabytes(databaseUrl.replace('sqlite:', ''))} MB`;
     await withProgress('copying', () => backup(database, path), size);
     const { without, lines } = beside(dataFolder, env);
     print(options, { file: path, without }, [`wrote ${path}`, ...lines]);

@@ -81,7 +81,8 @@ class FolderBlobs implements Blobs {
   }
 }
 
-const partOf = (path: string): string => `${path}.part`;
+/** The name of a file until it is whole. */
+export const partOf = (path: string): string => `${path}.part`;
 
 async function writeDurably(path: string, content: AsyncIterable<Buffer>): Promise<number> {
   const handle = await open(path, 'w', 0o600);
@@ -99,7 +100,7 @@ async function writeDurably(path: string, content: AsyncIterable<Buffer>): Promi
 }
 
 /** A new name is durable when its folder is. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
