@@ -9,17 +9,23 @@ export class Semaphore {
 
   /** Runs `work` once a place is free. Rejects when the signal comes before. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#enter(signal);
+    await this.enter(signal);
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      this.leave();
     }
   }
 
-  #enter(signal: AbortSignal): Promise<void> | undefined {
+  /** Gives the place back that `enter` took. */
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+
+  /** Takes a place, for work that `run` cannot enclose. */
+  enter(signal: AbortSignal): Promise<void> | undefined {
     signal.throwIfAborted();
     if (this.#free > 0) {
       this.#free -= 1;

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { onPostgres } from '../../test/databases.ts';
 import { relayTo } from '../../test/relay.ts';
-import type { Procedures, Transaction } from './database.ts';
+import type { Procedures, Row, Transaction } from './database.ts';
 import { migrate } from './migrate.ts';
 
 const notes = { id: '0001-note', statements: ['CREATE TABLE note (id TEXT PRIMARY KEY)'] };
 const insert = (id: string) => ({ sql: 'INSERT INTO note VALUES ($1)', params: [id] }) as const;
+function* notesTx(): Transaction<readonly Row[]> {
+  return yield { sql: 'SELECT id FROM note', params: [] };
+}
 const kill = { sql: 'SELECT pg_terminate_backend(pg_backend_pid())', params: [] } as const;
 
 onPostgres((_, openFresh, fresh) => {
@@ -101,6 +104,38 @@ onPostgres((_, openFresh, fresh) => {
       await write();
     }
     expect(await db.query('SELECT id FROM note ORDER BY id')).toEqual([{ id: 'a' }, { id: 'b' }]);
+  });
+
+  test('however many long reads there are, they leave connections to what writes', async () => {
+    const db = await openFresh({ migrations: [notes], postgres: { connectionsMax: 5 } });
+    const reading = Array.from({ length: 8 }, () =>
+      db.snapshot(function* (): Transaction<void> {
+        yield { sql: 'SELECT pg_sleep(0.5)', params: [] };
+      }),
+    );
+    const running = async () => {
+      const rows = await db.query(
+        "SELECT 1 FROM pg_stat_activity WHERE datname=current_database() AND query LIKE '%pg_sleep(0.5)%' AND pid<>pg_backend_pid()",
+      );
+      return rows.length;
+    };
+    await expect.poll(running).toBe(2);
+    let readAll = false;
+    const all = Promise.all(reading).then(() => (readAll = true));
+    await db.transact(function* (): Transaction<void> {
+      yield insert('a');
+    });
+    expect(readAll).toBe(false);
+    await all;
+    // Places are given back by reads that fail, too.
+    const failing = Array.from({ length: 4 }, () =>
+      db.snapshot(function* (): Transaction<void> {
+        yield insert('b');
+      }),
+    );
+    const outcomes = await Promise.allSettled(failing);
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    expect(await db.snapshot(() => notesTx())).toEqual([{ id: 'a' }]);
   });
 
   test('a server that does not promise durable commits is refused', async () => {

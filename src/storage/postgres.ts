@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { Semaphore } from '../base/semaphore.ts';
 import {
   DatabaseError,
   type Procedures,
@@ -22,6 +23,8 @@ export interface PostgresOptions {
 }
 
 const connectionsMaxDefault = 10;
+/** Connections that long reads leave to everything else: a slow page must delay no charge. */
+const connectionsKept = 3;
 const connectTimeoutMs = 5_000;
 /** The server gives up on a statement after this. */
 const statementTimeoutMs = 10_000;
@@ -82,13 +85,16 @@ export class PostgresEngine implements Engine {
   readonly #pool: pg.Pool;
   readonly #procedures: Procedures;
   readonly #names = new Map<string, string>();
+  readonly #longReads: Semaphore;
 
   constructor(url: string, procedures: Procedures, options: PostgresOptions) {
+    const { connectionsMax = connectionsMaxDefault } = options;
     this.#procedures = procedures;
+    this.#longReads = new Semaphore(Math.max(1, connectionsMax - connectionsKept));
     this.#pool = new pg.Pool({
       connectionString: url,
       application_name: 'tollgate',
-      max: options.connectionsMax ?? connectionsMaxDefault,
+      max: connectionsMax,
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementTimeoutMs,
       lock_timeout: lockTimeoutMs,
@@ -132,41 +138,31 @@ export class PostgresEngine implements Engine {
   }
 
   async begin(mode: TransactionMode): Promise<EngineTransaction> {
-    const client = await this.#checkOut();
-    let broken = false;
-    const guarded = async <T>(work: Promise<T>, lost: 'unknown' | 'busy'): Promise<T> => {
-      try {
-        return await work;
-      } catch (error) {
-        broken ||= isFatal(error);
-        throw postgresError(error, lost);
-      }
+    const isLong = mode === 'read';
+    if (isLong) await this.#enterLongReads();
+    const leave = (): void => {
+      if (isLong) this.#longReads.leave();
     };
-    const finish = async (how: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
-      try {
-        const { command } = await guarded(client.query(how), 'unknown');
-        // The server answers a COMMIT of a failed transaction with ROLLBACK, and no error.
-        if (how !== command)
-          throw new DatabaseError('busy', 'the transaction had failed and was rolled back');
-      } finally {
-        client.release(broken);
-      }
-    };
+    let client: pg.PoolClient;
     try {
-      await guarded(client.query(begin[mode]), 'busy');
+      client = await this.#checkOut();
     } catch (error) {
-      client.release(true);
+      leave();
       throw error;
     }
-    let patient = false;
-    return {
-      run: (statement) => {
-        patient ||= statement === noTimeoutStatement;
-        return guarded(this.#execute(client, statement, true, patient), 'busy');
-      },
-      commit: () => finish('COMMIT'),
-      rollback: () => finish('ROLLBACK'),
+    const giveBack = (broken: boolean): void => {
+      client.release(broken);
+      leave();
     };
+    try {
+      await client.query(begin[mode]);
+    } catch (error) {
+      giveBack(true);
+      throw postgresError(error, 'busy');
+    }
+    const execute = (statement: Statement, patient: boolean) =>
+      this.#execute(client, statement, true, patient);
+    return new PostgresTransaction(client, execute, giveBack);
   }
 
   async call(name: string, input: unknown): Promise<unknown> {
@@ -185,6 +181,16 @@ export class PostgresEngine implements Engine {
 
   async close(): Promise<void> {
     await this.#pool.end();
+  }
+
+  async #enterLongReads(): Promise<void> {
+    try {
+      await this.#longReads.enter(AbortSignal.timeout(connectTimeoutMs));
+    } catch (error) {
+      throw new DatabaseError('busy', 'other long reads take all connections that these may take', {
+        cause: error,
+      });
+    }
   }
 
   async #checkOut(): Promise<pg.PoolClient> {
@@ -217,6 +223,58 @@ export class PostgresEngine implements Engine {
     const name = `t${this.#names.size}`;
     this.#names.set(sql, name);
     return name;
+  }
+}
+
+class PostgresTransaction implements EngineTransaction {
+  readonly #client: pg.PoolClient;
+  readonly #execute: (statement: Statement, patient: boolean) => Promise<readonly Row[]>;
+  readonly #giveBack: (broken: boolean) => void;
+  #broken = false;
+  /** Its statements have no timeout. */
+  #patient = false;
+
+  constructor(
+    client: pg.PoolClient,
+    execute: (statement: Statement, patient: boolean) => Promise<readonly Row[]>,
+    giveBack: (broken: boolean) => void,
+  ) {
+    this.#client = client;
+    this.#execute = execute;
+    this.#giveBack = giveBack;
+  }
+
+  run(statement: Statement): Promise<readonly Row[]> {
+    this.#patient ||= statement === noTimeoutStatement;
+    return this.#guarded(this.#execute(statement, this.#patient), 'busy');
+  }
+
+  commit(): Promise<void> {
+    return this.#finish('COMMIT');
+  }
+
+  rollback(): Promise<void> {
+    return this.#finish('ROLLBACK');
+  }
+
+  async #finish(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    try {
+      const { command } = await this.#guarded(this.#client.query(how), 'unknown');
+      // The server answers a COMMIT of a failed transaction with ROLLBACK, and no error.
+      if (how !== command)
+        throw new DatabaseError('busy', 'the transaction had failed and was rolled back');
+    } finally {
+      this.#giveBack(this.#broken);
+    }
+  }
+
+  async #guarded<T>(work: Promise<T>, lost: 'unknown' | 'busy'): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      this.#broken ||= isFatal(error);
+      throw postgresError(error, lost);
+    }
   }
 }
 
