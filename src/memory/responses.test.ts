@@ -121,6 +121,27 @@ forEachDatabase((_, openFresh, fresh) => {
     );
   });
 
+  test('an item that is sent again stays with the response that made it, while that is kept', async () => {
+    const clock = new TurnedClock();
+    const database = await openFresh({ migrations });
+    const memory = openResponseStore(database, clock, noCharge);
+    const ids = ['in_a', 'msg_a'];
+    const found = async () => [...(await memory.items('ada', ids)).keys()].sort();
+    const again = (id: string): StoredResponse => {
+      const { input, body } = turn('a');
+      return { ...turn(id), input: [...input, ...(body['output'] as typeof input)] };
+    };
+    await memory.keep('ada', turn('a'));
+    await memory.keep('ada', again('b'));
+    expect(await memory.forget('ada', 'b')).toBe(true);
+    expect(await found()).toEqual(ids);
+    // The next one takes over what has no other place any more.
+    clock.at += responseRetentionMs;
+    await memory.keep('ada', again('c'));
+    await memory.expire();
+    expect(await found()).toEqual(ids);
+  });
+
   test('a response is forgotten after its time, and its items with it', async () => {
     const database = await openFresh({ migrations });
     const clock = new TurnedClock();

@@ -89,6 +89,9 @@ export const responseGivenUpMs = 300_000;
 /** The most turns of one conversation. */
 const turnsMax = 1_000;
 
+/** Later than any response expires. */
+const endOfTime = 2 ** 52;
+
 const running: ReadonlySet<string> = new Set(['queued', 'in_progress']);
 
 /** `payBack` gets the id of a response, and pays back what the request for it was charged. */
@@ -152,7 +155,7 @@ class DatabaseResponseStore implements ResponseStore {
     return this.#database.transact(() =>
       last === undefined
         ? finish(account, response, this.#clock.now(), this.#payBack)
-        : finishStreamed(account, response, last),
+        : finishStreamed(account, response, last, this.#clock.now()),
     );
   }
 
@@ -298,7 +301,7 @@ function* insert(
       leaseUntil,
     ],
   };
-  yield* index(account, response);
+  yield* index(account, response, at);
 }
 
 /**
@@ -306,21 +309,39 @@ function* insert(
  */
 const rowsAtOnce = [64, 8, 1];
 
-function* index(account: string, { id, input, body }: StoredResponse): Transaction<void> {
-  const ids = new Set(
-    [...input, ...outputOf(body)]
-      .map((item) => item['id'])
-      .filter((one) => typeof one === 'string'),
-  );
-  const items = [...ids];
+/**
+ * An item belongs to the response that made it. One that a client sends again with a later input
+ * stays there while that response is kept, so that it is found when the later one is deleted.
+ */
+function* index(
+  account: string,
+  { id, input, body }: StoredResponse,
+  at: number,
+): Transaction<void> {
+  const made = idsOf(outputOf(body));
+  const sent = [...idsOf(input)].filter((item) => !made.has(item));
+  yield* indexed([account, id, at], sent);
+  yield* indexed([account, id, endOfTime], [...made]);
+}
+
+const idsOf = (items: readonly Item[]): ReadonlySet<string> =>
+  new Set(items.map((item) => item['id']).filter((one) => typeof one === 'string'));
+
+/** Items of another response are taken over from it if it expires until the given time. */
+function* indexed(
+  [account, response, takenOverUntil]: readonly [string, string, number],
+  items: readonly string[],
+): Transaction<void> {
   let from = 0;
   for (const rows of rowsAtOnce) {
-    const places = Array.from({ length: rows }, (_, i) => `($1, $${i + 3}, $2)`).join(', ');
+    const places = Array.from({ length: rows }, (_, i) => `($1, $${i + 4}, $2)`).join(', ');
     for (; items.length - from >= rows; from += rows)
       yield {
         sql: `INSERT INTO response_item (account, id, response) VALUES ${places}
-          ON CONFLICT (account, id) DO UPDATE SET response=excluded.response`,
-        params: [account, id, ...items.slice(from, from + rows)],
+          ON CONFLICT (account, id) DO UPDATE SET response=excluded.response
+          WHERE EXISTS (SELECT 1 FROM response r
+            WHERE r.id=response_item.response AND r.expires_at<=$3)`,
+        params: [account, response, takenOverUntil, ...items.slice(from, from + rows)],
       };
   }
 }
@@ -337,7 +358,8 @@ function* finish(
   payBack: PayBack,
 ): Transaction<void> {
   const { id, status } = response;
-  const isStored = yield* putEnd(account, response, status === 'failed' ? 'lease_until' : 'NULL');
+  const lease = status === 'failed' ? 'lease_until' : 'NULL';
+  const isStored = yield* putEnd(account, response, lease, at);
   if (!isStored || status === 'failed') yield* payBack({ id, at });
 }
 
@@ -346,9 +368,10 @@ function* finishStreamed(
   account: string,
   response: StoredResponse,
   last: StoredEvents,
+  at: number,
 ): Transaction<void> {
   const { id } = response;
-  if (yield* putEnd(account, response, 'NULL')) yield putEvents(id, last);
+  if (yield* putEnd(account, response, 'NULL', at)) yield putEvents(id, last);
   else yield { sql: 'UPDATE response SET lease_until=NULL WHERE id=$1', params: [id] };
 }
 
@@ -357,6 +380,7 @@ function* putEnd(
   account: string,
   response: StoredResponse,
   leaseUntil: 'lease_until' | 'NULL',
+  at: number,
 ): Transaction<boolean> {
   const { id, status, body } = response;
   const rows = yield {
@@ -364,7 +388,7 @@ function* putEnd(
       WHERE id=$1 AND status IN ('queued', 'in_progress', $2) RETURNING id`,
     params: [id, status, JSON.stringify(body)],
   };
-  if (rows.length > 0) yield* index(account, response);
+  if (rows.length > 0) yield* index(account, response, at);
   return rows.length > 0;
 }
 
