@@ -1,4 +1,5 @@
 import { firstIdAt, timeOfId } from '../base/random.ts';
+import { bump } from '../storage/changes.ts';
 import type { Row, SqlValue, Transaction } from '../storage/database.ts';
 import { integerColumn, textColumn, WhereClause } from '../storage/sql.ts';
 import {
@@ -255,21 +256,33 @@ export function* requestsByAccount(): Transaction<ReadonlyMap<string, number>> {
   );
 }
 
-/** Deletes the account's oldest `count` requests, and records from when on it has all. */
-export function* forgetOldestOf(account: string, count: number): Transaction<void> {
+/**
+ * Deletes the account's oldest requests beyond `kept`, at most `limit`, and records from when on it
+ * has all; returns how many.
+ */
+export function* forgetExcess(account: string, kept: number, limit: number): Transaction<number> {
+  // Nodes take turns: else each would delete what several have counted.
+  yield bump('request-log');
+  const [row] = yield {
+    sql: 'SELECT COUNT(*) AS requests FROM request_log WHERE account=$1',
+    params: [account],
+  };
+  const excess = Number(integerColumn(row, 'requests')) - kept;
+  if (excess <= 0) return 0;
   const deleted = yield {
     sql: 'DELETE FROM request_log WHERE id IN (SELECT id FROM request_log WHERE account=$1 ORDER BY id LIMIT $2) RETURNING id',
-    params: [account, count],
+    params: [account, Math.min(excess, limit)],
   };
   const last = deleted
     .map((row) => textColumn(row, 'id'))
     .toSorted()
     .at(-1);
-  if (last === undefined) return;
+  if (last === undefined) return 0;
   yield {
     sql: 'INSERT INTO request_log_cut (account, complete_from) VALUES ($1, $2) ON CONFLICT (account) DO UPDATE SET complete_from=excluded.complete_from',
     params: [account, timeOfId(last) + 1],
   };
+  return deleted.length;
 }
 
 const optionalText = (row: Row, column: string): string | undefined =>

@@ -278,6 +278,17 @@ forEachDatabase((_name, openFresh) => {
     expect(await pageOf(database)).toMatchObject([{ at: noon }]);
   });
 
+  test('several nodes that cut the log back at the same time keep as much as one does', async () => {
+    const { database, recorder } = await fresh({ accountPerMinuteMax: 2_000 });
+    const limits = { ...requestLogLimits, accountRowsMax: 800 };
+    for (let n = 0; n < 1_401; n++) recorder.refused(refusedAt(noon - n, n), notFound());
+    await recorder.close();
+    await Promise.all([1, 2, 3].map(() => boundRequestLog(database, clock, limits)));
+    expect([...(await database.snapshot(() => requestsByAccount())).values()]).toEqual([800]);
+    const since = await database.snapshot(() => loggedSince('user_a', noon));
+    expect(since).toBe(noon - 799);
+  });
+
   test('while the database is away one account fills what waits, and loses its own rows to others', async () => {
     const { database } = await fresh();
     let away = true;

@@ -4,7 +4,7 @@ import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { type RequestLogLimits, requestLogLimits } from './entry.ts';
 import {
   forgetCutsBefore,
-  forgetOldestOf,
+  forgetExcess,
   forgetRequestsBefore,
   requestsByAccount,
 } from './queries.ts';
@@ -41,11 +41,13 @@ export async function boundRequestLog(
   await database.transact(() => forgetCutsBefore(before));
   const counts = await database.snapshot(() => requestsByAccount());
   const allowed = accountAllowance([...counts.values()], limits);
-  for (const [account, count] of counts)
-    for (let excess = count - allowed; excess > 0; excess -= deletedAtOnceMax) {
+  for (const [account, count] of counts) {
+    let deleted = count > allowed ? deletedAtOnceMax : 0;
+    while (deleted === deletedAtOnceMax) {
       if (stopped()) return;
-      await database.transact(() => forgetOldestOf(account, Math.min(excess, deletedAtOnceMax)));
+      deleted = await database.transact(() => forgetExcess(account, allowed, deletedAtOnceMax));
     }
+  }
 }
 
 /** The most requests of one account, so that those of all accounts fit into the log. */
