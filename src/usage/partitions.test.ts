@@ -156,4 +156,16 @@ onPostgres((_name, openFresh) => {
     await createPartitions(database, at(november));
     expect(await partitions(database)).toEqual({ usage_2026_11: 100, usage_2026_12: 100 });
   });
+
+  test('a late record of a month that was detached stops no other month', async () => {
+    const database = await openFresh({ migrations: usageMigrations });
+    const august = Date.UTC(2026, 7, 10);
+    await createPartitions(database, at(august));
+    await fill(database, 4, august, 1_000, 3);
+    await database.query('ALTER TABLE usage DETACH PARTITION usage_2026_08');
+    await fill(database, 2, august + 3_600_000, 1_000, 3);
+    await createPartitions(database, at(november));
+    await fill(database, 2, november, 1_000, 3);
+    expect(await partitions(database)).toEqual({ usage_default: 2, usage_2026_11: 2 });
+  });
 });

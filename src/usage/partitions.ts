@@ -26,14 +26,14 @@ export function partitionAt(at: number): Month {
 }
 
 /**
- * On PostgreSQL the usage records of each month are a table of their own: its indexes stay small,
- * and an old month can be detached as it is. SQLite cannot partition and needs none. Makes the
- * partitions of this month, of the next ones, and of records that were written before their month
- * had one.
+ * On PostgreSQL the usage records of each month are a table of their own: its indexes stay small.
+ * Makes the partitions of this month, of the next ones, and of records that were written before
+ * their month had one, each in a transaction of its own.
  */
 export async function createPartitions(database: Database, clock: Clock): Promise<void> {
   if (database.dialect !== 'postgres') return;
-  await database.transact(() => make(clock.now()));
+  for (const month of await database.transact(() => monthsWanted(clock.now())))
+    await database.transact(() => make(month));
 }
 
 /**
@@ -51,16 +51,8 @@ export async function keepPartitions(
   return repeat(name, keep, { firstMs: keepEveryMs, everyMs: keepEveryMs }, onError);
 }
 
-function* make(now: number): Transaction<void> {
-  // Moving many records out of the default partition takes time.
+function* monthsWanted(now: number): Transaction<readonly Month[]> {
   yield noTimeoutStatement;
-  yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
-  const made = new Set(
-    (yield {
-      sql: "SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid=i.inhrelid WHERE i.inhparent='usage'::regclass",
-      params: [],
-    }).map((row) => row['name']),
-  );
   const strays = yield {
     sql: `SELECT DISTINCT (extract(epoch FROM date_trunc('month', to_timestamp(reserved_at / 1000.0) AT TIME ZONE 'UTC')) * 1000)::bigint AS at
       FROM usage_default`,
@@ -68,18 +60,20 @@ function* make(now: number): Transaction<void> {
   };
   const wanted = [...strays.map((row) => partitionAt(Number(row['at']))), partitionAt(now)];
   for (let i = 0; i < monthsAhead; i++) wanted.push(partitionAt(wanted.at(-1)?.to ?? now));
-  for (const month of wanted) {
-    if (made.has(month.table)) continue;
-    made.add(month.table);
-    yield* makeOne(month);
-  }
+  return wanted;
 }
 
 /**
- * Makes one month and moves its records over from the default partition. The lock keeps other
- * writes out of it, or the month could not be attached.
+ * Makes one month and moves its records over from the default partition, where the month has no
+ * table: neither one of another node, nor one that an operator has detached. The lock keeps other
+ * writes out of the partition, or the month could not be attached.
  */
-function* makeOne({ table, from, to }: Month): Transaction<void> {
+function* make({ table, from, to }: Month): Transaction<void> {
+  // Moving many records out of the default partition takes time.
+  yield noTimeoutStatement;
+  yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
+  const [known] = yield { sql: 'SELECT CAST(to_regclass($1) AS TEXT) AS name', params: [table] };
+  if (known?.['name'] !== null) return;
   yield { sql: 'LOCK TABLE usage_default IN ACCESS EXCLUSIVE MODE', params: [] };
   yield { sql: `CREATE TABLE ${table} (LIKE usage INCLUDING ALL)`, params: [] };
   yield {
