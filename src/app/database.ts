@@ -25,6 +25,9 @@ export interface DatabaseOptions {
   readonly workers?: { readonly alone: boolean } | undefined;
 }
 
+export const newerRelease =
+  'the release before the one that wrote the schema can serve from it, an older one cannot: put the backup back, or start the newer release';
+
 export interface OpenDatabase {
   readonly database: Database;
   readonly sole: ServingLock | undefined;
@@ -52,6 +55,8 @@ export async function openDatabase(options: DatabaseOptions, log: Log): Promise<
   await migrate(database, migrations, {
     gaveWay: (error, pauseMs) =>
       log.error('the database is busy: the migration is tried again', error, { pauseMs }),
+    onNewer: (migrations) =>
+      log.error('the schema is of a newer release', newerRelease, { migrations }),
   });
   await folder?.keep(database);
   const alone = workers === undefined ? sole !== undefined : workers.alone;

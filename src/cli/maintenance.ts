@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { formatYuan } from '../base/money.ts';
 import { check as checkLedger, operatorLosses, type RuleProgress } from '../ledger/check.ts';
+import { newerRelease } from '../app/database.ts';
 import { migrations, proofs } from '../app/schema.ts';
 import { partOf } from '../storage/folder-blobs.ts';
 import { backup } from '../storage/sqlite.ts';
@@ -61,6 +62,8 @@ export async function migrateSchema(options: SharedOptions, env: Env): Promise<v
       migrate(database, migrations, {
         gaveWay: ({ message }) => console.error(`the database is busy (${message}), trying again`),
         onStep: (done, total) => tell(doneOf(done, total, 'steps')),
+        onNewer: (ids) =>
+          console.error(`the schema is of a newer release (${ids.join(', ')}): ${newerRelease}`),
       }),
     );
     print(

@@ -29,6 +29,16 @@ forEachDatabase((_, openFresh, fresh) => {
     expect(await db.query('SELECT * FROM shelf')).toEqual([{ id: 'a', books: 2n, room: null }]);
   });
 
+  test('a release that is older than the schema is told', async () => {
+    const db = await openFresh();
+    const told: (readonly string[])[] = [];
+    const onNewer = (ids: readonly string[]) => void told.push(ids);
+    await migrate(db, [first, second], { onNewer });
+    expect(told).toEqual([]);
+    expect(await migrate(db, [first], { onNewer })).toEqual([]);
+    expect(told).toEqual([['0002-shelf']]);
+  });
+
   test('eight processes that start at once migrate once', async () => {
     const { open } = await fresh();
     const handles = await Promise.all(Array.from({ length: 8 }, () => open()));

@@ -27,6 +27,8 @@ export interface MigrateOptions {
    * Called before each migration with the number of those that ran, and of all that are missing.
    */
   readonly onStep?: (done: number, total: number) => void;
+  /** Called with the ids of migrations that ran and are not among these: of a newer release. */
+  readonly onNewer?: (ids: readonly string[]) => void;
 }
 
 /**
@@ -41,17 +43,11 @@ export async function migrate(
   migrations: readonly Migration[],
   options: MigrateOptions = {},
 ): Promise<readonly string[]> {
-  const {
-    clock = systemClock,
-    random = systemRandom,
-    timers = systemTimers,
-    gaveWay,
-    onStep,
-  } = options;
+  const { clock = systemClock, random = systemRandom, timers = systemTimers, gaveWay } = options;
   const untilMs = clock.monotonicMs() + giveUpMs;
   for (let attempt = 0; ; attempt++) {
     try {
-      return await database.transact(() => run(database.dialect, migrations, clock, onStep));
+      return await database.transact(() => run(database.dialect, migrations, clock, options));
     } catch (error) {
       if (database.dialect !== 'postgres' || !isPassing(error) || clock.monotonicMs() > untilMs)
         throw error;
@@ -76,7 +72,7 @@ function* run(
   dialect: Database['dialect'],
   migrations: readonly Migration[],
   clock: Clock,
-  onStep: MigrateOptions['onStep'],
+  { onStep, onNewer }: Pick<MigrateOptions, 'onStep' | 'onNewer'>,
 ): Transaction<readonly string[]> {
   if (dialect === 'postgres') {
     yield noTimeoutStatement;
@@ -94,6 +90,9 @@ function* run(
   const applied = new Set(
     (yield { sql: 'SELECT id FROM migration', params: [] }).map((row) => row['id']),
   );
+  const known = new Set<unknown>(migrations.map(({ id }) => id));
+  const newer = [...applied].filter((id) => !known.has(id)).map(String);
+  if (newer.length > 0) onNewer?.(newer.sort());
   const missing = migrations
     .filter(({ id }) => !applied.has(id))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
