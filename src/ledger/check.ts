@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
-import type { Nano } from '../base/money.ts';
+import { type Nano, nanoPerYuan } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Migration } from '../storage/database.ts';
 import { type OnError, WorkOutcomes } from '../storage/repeat.ts';
@@ -34,6 +34,14 @@ const problemsMaxPerQuery = 20;
 const spentByAccount =
   '(SELECT account, SUM(spent) AS spent, SUM(granted) AS granted FROM till_float GROUP BY account)';
 
+/**
+ * Sums of transfers by account, of users alone: SQLite's sums have 64 bits, and what the operator's
+ * accounts have moved in all, mistaken credits included, may need more.
+ */
+const movedBy = (side: 'debit' | 'credit'): string =>
+  `(SELECT t.${side}, SUM(t.amount) AS amount FROM transfer t CROSS JOIN account a
+    WHERE a.id=t.${side} AND a.kind='user' GROUP BY t.${side})`;
+
 /** Each query must return no row. */
 const queries = {
   negative:
@@ -44,10 +52,10 @@ const queries = {
     WHERE a.held<>COALESCE(f.granted, 0)+COALESCE(h.amount, 0)`,
   debits: `SELECT a.id, a.debits, f.spent, t.amount AS transferred FROM account a
     LEFT JOIN ${spentByAccount} f ON f.account=a.id
-    LEFT JOIN (SELECT debit, SUM(amount) AS amount FROM transfer GROUP BY debit) t ON t.debit=a.id
+    LEFT JOIN ${movedBy('debit')} t ON t.debit=a.id
     WHERE a.kind='user' AND a.debits+COALESCE(f.spent, 0)<>COALESCE(t.amount, 0)`,
   credits: `SELECT a.id, a.credits, t.amount AS transferred FROM account a
-    LEFT JOIN (SELECT credit, SUM(amount) AS amount FROM transfer GROUP BY credit) t ON t.credit=a.id
+    LEFT JOIN ${movedBy('credit')} t ON t.credit=a.id
     WHERE a.kind='user' AND a.credits<>COALESCE(t.amount, 0)`,
   limits: `SELECT a.id, a.debits, f.spent, u.paid FROM account a
     LEFT JOIN ${spentByAccount} f ON f.account=a.id
@@ -352,24 +360,41 @@ async function run(
   }
 }
 
-const total = (which: string) => `(SELECT COALESCE(SUM(amount), 0) FROM transfer WHERE ${which})`;
+/** Whole yuan and the rest: the sum of nano-yuan may need more than 64 bits. */
+const parts = (name: string, amount: string): string =>
+  `COALESCE(SUM(${amount}/${nanoPerYuan}), 0) AS ${name}_yuan, COALESCE(SUM(${amount}%${nanoPerYuan}), 0) AS ${name}_rest`;
+
+const transferred = {
+  top_ups: "debit LIKE 'wallet:%'",
+  given: "debit='grants'",
+  taken: "credit='grants'",
+  paid_out: "credit LIKE 'wallet:%'",
+  charged: "credit='revenue'",
+  refunded: "debit='revenue'",
+} as const;
 
 function* moneySums(database: Database): Transaction<MoneySums> {
   yield* noStatementTimeout(database);
-  const [row] = yield {
-    sql: `SELECT
-      (SELECT COALESCE(SUM(credits-debits), 0) FROM account WHERE kind='user')-(SELECT COALESCE(SUM(f.spent), 0) FROM till_float f JOIN account a ON a.id=f.account WHERE a.kind='user') AS balance,
-      ${total("debit LIKE 'wallet:%'")} AS top_ups, ${total("debit='grants'")}-${total("credit='grants'")} AS credits,
-      ${total("credit LIKE 'wallet:%'")} AS paid_out, ${total("credit='revenue'")}-${total("debit='revenue'")} AS charges`,
+  const [held] = yield {
+    sql: `SELECT ${parts('balance', '(credits-debits)')} FROM account WHERE kind='user'`,
     params: [],
   };
-  const of = (name: string): Nano => integerColumnOrZero(row, name);
+  const [spent] = yield {
+    sql: `SELECT ${parts('spent', 'f.spent')} FROM till_float f JOIN account a ON a.id=f.account WHERE a.kind='user'`,
+    params: [],
+  };
+  const sums = Object.entries(transferred).map(([name, which]) =>
+    parts(name, `CASE WHEN ${which} THEN amount ELSE 0 END`),
+  );
+  const [moved] = yield { sql: `SELECT ${sums.join(', ')} FROM transfer`, params: [] };
+  const of = (row: Row | undefined, name: string): Nano =>
+    integerColumn(row, `${name}_yuan`) * nanoPerYuan + integerColumn(row, `${name}_rest`);
   return {
-    balance: of('balance'),
-    topUps: of('top_ups'),
-    credits: of('credits'),
-    paidOut: of('paid_out'),
-    charges: of('charges'),
+    balance: of(held, 'balance') - of(spent, 'spent'),
+    topUps: of(moved, 'top_ups'),
+    credits: of(moved, 'given') - of(moved, 'taken'),
+    paidOut: of(moved, 'paid_out'),
+    charges: of(moved, 'charged') - of(moved, 'refunded'),
   };
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { migrations } from '../app/schema.ts';
-import { checkRun, checkRuns, startCheck, startNightlyCheck } from './check.ts';
+import { nanoPerYuan } from '../base/money.ts';
+import { check, checkRun, checkRuns, startCheck, startNightlyCheck } from './check.ts';
 import { lastNight } from './nightly-check.ts';
 import { unexpected } from '../../test/support/unexpected.ts';
 
@@ -71,5 +72,32 @@ forEachDatabase((_name, openFresh) => {
       ok: undefined,
       running: false,
     });
+  });
+
+  test('credits and debits of more than 64 bits in all are proved and added up', async () => {
+    const database = await openFresh({ migrations });
+    const most = 999_999_999n * nanoPerYuan;
+    await database.query(
+      "INSERT INTO account (id, kind, credits, debits) VALUES ('A', 'user', $1, $1), ('B', 'user', $2, 0)",
+      [9n * most, most + 1n],
+    );
+    const move = (id: string, debit: string, to: string, amount: bigint) =>
+      database.query(
+        "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, $3, $4, 'grant', 1)",
+        [id, debit, to, amount],
+      );
+    for (let n = 0; n < 9; n++) {
+      await move(`given ${n}`, 'grants', 'A', most);
+      await move(`back ${n}`, 'A', 'grants', most);
+    }
+    await move('given', 'grants', 'B', most + 1n);
+    const clock = { now: () => early, monotonicMs: () => 0 };
+    const id = await startCheck(database, clock, {}, unexpected);
+    await expect.poll(async () => (await checkRun(database, id, early))?.ok).toBe(true);
+    expect(await checkRun(database, id, early)).toMatchObject({
+      sums: { balance: most + 1n, topUps: 0n, credits: most + 1n, paidOut: 0n, charges: 0n },
+    });
+    await database.query("UPDATE account SET debits=debits-1 WHERE id='A'");
+    expect((await check(database)).problems).toMatchObject([{ query: 'debits', row: { id: 'A' } }]);
   });
 });
