@@ -14,6 +14,11 @@ export interface Statement {
    * every procedure as one transaction and ignores the mark.
    */
   readonly autocommit?: true;
+  /**
+   * PostgreSQL only: the client waits long for this statement of a transaction and for those after
+   * it (`noTimeoutStatement`).
+   */
+  readonly patient?: true;
 }
 
 /**

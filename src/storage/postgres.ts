@@ -15,7 +15,6 @@ import {
   type TransactionMode,
   type EngineTransaction,
 } from './engine.ts';
-import { noTimeoutStatement } from './sql.ts';
 
 export interface PostgresOptions {
   /** The most connections of this process. */
@@ -245,7 +244,7 @@ class PostgresTransaction implements EngineTransaction {
   }
 
   run(statement: Statement): Promise<readonly Row[]> {
-    this.#patient ||= statement === noTimeoutStatement;
+    this.#patient ||= statement.patient === true;
     return this.#guarded(this.#execute(statement, this.#patient), 'busy');
   }
 

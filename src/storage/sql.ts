@@ -108,7 +108,11 @@ export function appendOnly(table: string): Migration['statements'] {
  * After this statement the server ends no statement of the transaction for its length, and the
  * client waits longer as well.
  */
-export const noTimeoutStatement: Statement = { sql: 'SET LOCAL statement_timeout = 0', params: [] };
+export const noTimeoutStatement: Statement = {
+  sql: 'SET LOCAL statement_timeout = 0',
+  params: [],
+  patient: true,
+};
 
 /**
  * To be yielded first in a background transaction that may take long. SQLite has no statement
