@@ -75,7 +75,7 @@ export const memoryMigrations: readonly Migration[] = [
   {
     // The events of background responses that were created as streams, in parts. Part 0 has none: it
     // tells such a response from others.
-    id: '0060-response-events',
+    id: '0061-response-events',
     statements: [
       `CREATE TABLE response_events (
         response TEXT NOT NULL REFERENCES response ON DELETE CASCADE,
