@@ -106,6 +106,24 @@ test('a wrong request is not tried elsewhere', async () => {
   expect(second.received).toHaveLength(0);
 });
 
+test('a wrong request whose refusal repeats the client’s words closes no channel', async () => {
+  const { first, second, running } = await start();
+  const message = "Invalid schema for function 'list_overdue_invoices': insufficient balance.";
+  first.answer((_request, response) =>
+    json(
+      response,
+      400,
+      JSON.stringify({
+        error: { message, type: 'invalid_request_error', code: 'invalid_function_parameters' },
+      }),
+    ),
+  );
+  expect((await running.post('/v1/chat/completions', hello)).status).toBe(400);
+  first.answer((_request, response) => json(response, 200, completion('hi')));
+  expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
+  expect([first.received.length, second.received.length]).toEqual([2, 0]);
+});
+
 test('a vendor that is not there is passed over', async () => {
   const second = await startVendor();
   const running = await startRunning({

@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
 import { processorMs } from '../../../test/support/processor-time.ts';
+import { vendorCall } from '../../../test/support/vendor-call.ts';
 import type { FaultKind } from '../../base/fault.ts';
 import type { Adapter } from '../adapter.ts';
 import { sanitizeVendorMessage } from '../vendor-message.ts';
 import type { Vendor } from '../vendor.ts';
+import { anthropic } from '../vendors/anthropic.ts';
+import { bedrock } from '../vendors/bedrock.ts';
 import { deepseek } from '../vendors/deepseek.ts';
+import { gemini } from '../vendors/gemini.ts';
+import { groq } from '../vendors/groq.ts';
 import { huggingface } from '../vendors/huggingface.ts';
+import { mistral } from '../vendors/mistral.ts';
 import { openai } from '../vendors/openai.ts';
+import { openrouter } from '../vendors/openrouter.ts';
 import { volcengine } from '../vendors/volcengine.ts';
 import { xai } from '../vendors/xai.ts';
 
@@ -80,6 +87,118 @@ test.each(refused)(
   '%s: the client’s own fault stays the client’s, and parks nobody (%i %j)',
   (vendor, status, body, kind) => {
     expect(chatOf(vendor).fault(status, {}, JSON.stringify(body)).kind).toBe(kind);
+  },
+);
+
+const openaiError = (message: string, code: string | null = null) => ({
+  error: { message, type: 'invalid_request_error', param: null, code },
+});
+const anthropicError = (message: string) => ({
+  type: 'error',
+  error: { type: 'invalid_request_error', message },
+});
+const googleError = (message: string, status = 'INVALID_ARGUMENT') => ({
+  error: { code: 400, message, status },
+});
+
+/** What vendors say of the client's mistake, with words that the client chose. */
+const repeating: readonly (readonly [Vendor, unknown])[] = [
+  [
+    openai,
+    openaiError(
+      "Invalid schema for function 'list_overdue_invoices': In context=(), 'additionalProperties' is required.",
+      'invalid_function_parameters',
+    ),
+  ],
+  [
+    openai,
+    openaiError(
+      'Error while downloading https://cdn.example.com/letters/overdue-notice.png.',
+      'invalid_image_url',
+    ),
+  ],
+  [
+    openai,
+    openaiError(
+      "Invalid schema for response_format 'r': In context=('properties', 'invalid api key'), 'required' is missing.",
+    ),
+  ],
+  [
+    openai,
+    openaiError("Invalid 'messages[1].name': does not match: 'flagged user'.", 'invalid_value'),
+  ],
+  [openai, openaiError("'insufficient_balance' is not of type 'object'.", 'invalid_type')],
+  [openai, openaiError("The customer's insufficient balance is not one of ['a', 'b']")],
+  [anthropic, anthropicError("tools.0.custom.name: should match pattern; got 'overdue list'")],
+  [
+    anthropic,
+    anthropicError('Unable to download the file https://x.test/credit balance is too low.pdf'),
+  ],
+  [anthropic, anthropicError('tools.0.custom.input_schema: spend limit is no type')],
+  [gemini, googleError('tools[0].function_declarations[0].name: Invalid function name overdue')],
+  [gemini, googleError('Cannot fetch content. API key not valid https://x.test/overdue.png')],
+  [gemini, googleError('File files/free tier billing region is not ACTIVE', 'FAILED_PRECONDITION')],
+  [deepseek, openaiError('Invalid tool name list_overdue: arrearage')],
+  [groq, openaiError('invalid JSON schema for tool list_overdue, tools[0].function.parameters')],
+  [mistral, { object: 'error', message: 'Tool list_overdue is wrong', type: 'invalid_request' }],
+  [
+    openrouter,
+    {
+      error: {
+        code: 400,
+        message: 'Provider returned error',
+        metadata: { raw: "Invalid schema for function 'list_overdue'" },
+      },
+    },
+  ],
+  [xai, { code: 'Invalid argument', error: 'Fetching https://x.test/spending limit failed' }],
+  [bedrock, { message: "The value at toolConfig.tools.0.toolSpec.name 'overdue x' is invalid" }],
+];
+
+test.each(repeating)('%s: words of the client blame no account (%j)', (vendor, body) => {
+  const chat = chatOf(vendor);
+  const statuses = vendor === mistral ? [400, 422] : [400];
+  for (const status of statuses)
+    expect(chat.fault(status, {}, JSON.stringify(body)).kind, `${status}`).toBe('bad_request');
+});
+
+test('an error inside a stream that repeats words of the client blames no account', () => {
+  for (const code of [400, undefined]) {
+    const message = 'Invalid schema for function list_overdue: insufficient balance';
+    const translator = chatOf(openrouter).stream(vendorCall({}, { stream: true }));
+    translator.push(
+      Buffer.from(`data: ${JSON.stringify({ error: { code, message }, choices: [] })}\n\n`),
+    );
+    expect(translator.meter.fault?.kind).toBe(code === 400 ? 'bad_request' : 'server_error');
+  }
+});
+
+/** What vendors say of the account with the status of a client's mistake. */
+const ofTheAccount: readonly (readonly [Vendor, unknown, FaultKind])[] = [
+  [
+    anthropic,
+    anthropicError('Your credit balance is too low to access the Anthropic API. Please go to …'),
+    'quota',
+  ],
+  [
+    anthropic,
+    anthropicError('You have reached your specified API usage limits. You will regain access …'),
+    'quota',
+  ],
+  [anthropic, anthropicError('This organization has been disabled.'), 'credentials'],
+  [gemini, googleError('API key not valid. Please pass a valid API key.'), 'credentials'],
+  [
+    gemini,
+    googleError('User location is not supported for the API use.', 'FAILED_PRECONDITION'),
+    'credentials',
+  ],
+  [xai, { code: 'invalid-argument', error: 'Incorrect API key provided: xa***' }, 'credentials'],
+];
+
+test.each(ofTheAccount)(
+  '%s: the vendor’s own words blame the account (%j)',
+  (vendor, body, kind) => {
+    expect(chatOf(vendor).fault(400, {}, JSON.stringify(body)).kind).toBe(kind);
   },
 );
 

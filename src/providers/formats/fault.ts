@@ -43,19 +43,36 @@ interface InvalidInput {
 interface Refused {
   readonly code: string;
   readonly message: string;
+  /** The message without what it quotes and without addresses. */
+  readonly ownWords: string;
   readonly param: string | undefined;
 }
 
 /**
  * One row of a vendor's table of refusals. All given members must match; `code` is compared with
- * the error's code and its type, `text` with its message.
+ * the error's code and its type.
  */
 export interface FaultRule {
   readonly status?: number;
   readonly code?: RegExp;
+  /**
+   * Compared with the message. A client can put these words there: vendors repeat the names of its
+   * tools and properties. So a text can blame the account only where the status does, too.
+   */
   readonly text?: RegExp;
+  /** The message begins with one of these: there stand the vendor's own words. */
+  readonly openings?: readonly string[];
   readonly kind: FaultKind;
 }
+
+/** The kinds that park a channel, for everybody. */
+const blamesAccount: readonly FaultKind[] = ['credentials', 'quota'];
+
+/** Statuses that no vendor gives to a mistake in the request. */
+const accountStatuses: readonly number[] = [401, 402, 403, 429];
+
+/** What a message quotes, and addresses: an apostrophe within a word begins no quotation. */
+const repeated = /(?<!\w)'[^']*'(?!\w)|"[^"]*"|https?:\S+/g;
 
 /** Codes and types that vendors share. The first row that matches decides. */
 const shared: readonly FaultRule[] = [
@@ -94,11 +111,10 @@ const shared: readonly FaultRule[] = [
   },
   { status: 401, kind: 'credentials' },
   { status: 402, kind: 'quota' },
+  // OpenAI's and xAI's words for a wrong key, and Google's: they come with status 400, too.
+  { openings: ['Incorrect API key provided', 'API key not valid'], kind: 'credentials' },
   {
-    text: /incorrect api key|invalid api key|api key (not valid|expired)|missing.{0,10}api key|authentication fails/i,
-    kind: 'credentials',
-  },
-  {
+    status: 403,
     text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota|arrearage|overdue/i,
     kind: 'quota',
   },
@@ -149,15 +165,24 @@ function refusedBy(body: Documented<VendorError>): Refused {
   const location: readonly unknown[] = listOf(first?.loc).filter((step) => step !== 'body');
   return {
     code: codes.filter((c) => typeof c === 'string' || typeof c === 'number').join(' '),
-    message: raw && /^provider returned error$/i.test(message) ? `${message}: ${raw}` : message,
+    ...said(raw && /^provider returned error$/i.test(message) ? `${message}: ${raw}` : message),
     param: textOf(source.param) ?? (location.length ? location.join('.') : undefined),
   };
 }
 
+const said = (message: string): Pick<Refused, 'message' | 'ownWords'> => ({
+  message,
+  ownWords: message.replace(repeated, ''),
+});
+
 function fits(rule: FaultRule, status: number, refused: Refused): boolean {
   if (rule.status !== undefined && rule.status !== status) return false;
   if (rule.code && !refused.code.split(' ').some((code) => rule.code?.test(code))) return false;
-  return !rule.text || rule.text.test(refused.message);
+  if (rule.openings && !rule.openings.some((words) => refused.message.startsWith(words)))
+    return false;
+  if (!rule.text) return true;
+  if (blamesAccount.includes(rule.kind) && !accountStatuses.includes(status)) return false;
+  return rule.text.test(refused.ownWords);
 }
 
 /** The status for an error inside a reply with a good status, if it does not name one. */
@@ -255,7 +280,7 @@ export function faultOf(
   const object = objectOf(body) ?? objectOf(listOf(body)[0]);
   const refused = object
     ? refusedBy(object)
-    : { code: '', message: plainMessage(status, reply), param: undefined };
+    : { code: '', ...said(plainMessage(status, reply)), param: undefined };
   // A firewall in front of the vendor may block single prompts (text that looks like SQL or HTML):
   // the 403 says nothing about the key.
   const kind = status === 403 && isPage(reply) ? 'protocol' : kindOf(status, refused, rules);

@@ -11,7 +11,6 @@ import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsuppor
 import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
-  { status: 400, text: /incorrect api key/i, kind: 'credentials' },
   // The status and the code are those of a forbidden key; only the text distinguishes them (seen by
   // clients since 2025-08).
   { status: 403, text: /violates usage guidelines/i, kind: 'content_policy' },

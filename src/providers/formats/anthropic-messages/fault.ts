@@ -7,11 +7,17 @@ import { faultOf, faultWithin, type FaultHeaders, type FaultRule } from '../faul
  * by the codes and texts that vendors share.
  */
 const faults: readonly FaultRule[] = [
-  { text: /credit balance is too low|specified API usage limits|spend limit/i, kind: 'quota' },
+  // Status 400 and the type of a bad request, as clients saw them (anthropics/claude-code#66314,
+  // 2026-06; #2127, 2025-06; #8327, 2025-10).
   {
-    text: /organization has been disabled|workspace .{0,20}(archived|disabled)/i,
-    kind: 'credentials',
+    openings: [
+      'Your credit balance is too low',
+      'You have reached your specified API usage limits',
+    ],
+    kind: 'quota',
   },
+  { openings: ['This organization has been disabled'], kind: 'credentials' },
+  { text: /spend limit/i, kind: 'quota' },
   {
     text: /prompt is too long|exceeds? the maximum .{0,20}tokens|exceed context limit/i,
     kind: 'context_length',

@@ -31,10 +31,10 @@ interface ElevenlabsTranscript {
  * words.
  */
 const faults: readonly FaultRule[] = [
-  { text: /quota_exceeded|exceeds your quota|payment_required/i, kind: 'quota' },
-  { text: /invalid_api_key|missing_permissions|Invalid API key/i, kind: 'credentials' },
-  { text: /too_many_concurrent_requests|system_busy|rate_limit/i, kind: 'rate_limited' },
-  { text: /model_not_found|model_id_does_not_exist/i, kind: 'unknown_model' },
+  { code: /quota_exceeded|payment_required/, kind: 'quota' },
+  { code: /invalid_api_key|missing_permissions/, kind: 'credentials' },
+  { code: /too_many_concurrent_requests|system_busy|rate_limit/, kind: 'rate_limited' },
+  { code: /model_not_found|model_id_does_not_exist/, kind: 'unknown_model' },
   { status: 422, kind: 'bad_request' },
 ];
 
@@ -47,8 +47,9 @@ function fault(
   const told: Documented<ElevenlabsError> | undefined = objectOf(parse(reply));
   const detail = objectOf(told?.detail);
   if (detail === undefined) return faultOf(status, headers, reply, faults);
-  const message = [textOf(detail.status), textOf(detail.message)].filter(Boolean).join(': ');
-  return faultOf(status, headers, JSON.stringify({ error: { message } }), faults);
+  const code = textOf(detail.status);
+  const message = [code, textOf(detail.message)].filter(Boolean).join(': ');
+  return faultOf(status, headers, JSON.stringify({ error: { message, code } }), faults);
 }
 
 /**

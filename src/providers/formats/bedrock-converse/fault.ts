@@ -21,7 +21,7 @@ const faults: readonly FaultRule[] = [
     kind: 'unknown_model',
   },
   { code: /^AccessDenied/, kind: 'credentials' },
-  { code: /^Validation/, text: /^Operation not allowed/i, kind: 'credentials' },
+  { code: /^Validation/, openings: ['Operation not allowed'], kind: 'credentials' },
   { code: /^(ResourceNotFound|UnknownOperation)/, kind: 'unknown_model' },
   { code: /^(Throttling|TooManyRequests|ServiceQuotaExceeded)/i, kind: 'rate_limited' },
   { code: /^(ModelNotReady|ServiceUnavailable)/i, kind: 'overloaded' },

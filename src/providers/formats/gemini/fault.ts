@@ -17,15 +17,20 @@ const rules: readonly FaultRule[] = [
     kind: 'credentials',
   },
   {
-    text: /API key (not (valid|found)|expired)|invalid authentication credential/i,
+    openings: ['API key not valid', 'API key not found', 'API key expired'],
     kind: 'credentials',
   },
+  { code: /^(PERMISSION_DENIED|BILLING_DISABLED)$/, text: /billing|free tier/i, kind: 'quota' },
   {
-    code: /^(FAILED_PRECONDITION|PERMISSION_DENIED|BILLING_DISABLED)$/,
-    text: /billing|free tier/i,
+    code: /^FAILED_PRECONDITION$/,
+    openings: ['Gemini API free tier is not available'],
     kind: 'quota',
   },
-  { code: /^FAILED_PRECONDITION$/, text: /location|country|region/i, kind: 'credentials' },
+  {
+    code: /^FAILED_PRECONDITION$/,
+    openings: ['User location is not supported'],
+    kind: 'credentials',
+  },
   { code: /^PERMISSION_DENIED$/, kind: 'credentials' },
   // Limits per minute have the text "You exceeded your current quota … plan and billing details",
   // too: only credit that is used up closes the account.

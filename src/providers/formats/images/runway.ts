@@ -58,7 +58,7 @@ const known = { seed: 'number' } as const;
 
 /** docs.dev.runwayml.com/errors, 2026-08. */
 const { fault, polled } = faultReaders([
-  { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
+  { openings: ['You do not have enough credits'], kind: 'quota' },
 ]);
 
 /** Gen-4 Image: a task, polled until it has succeeded; input images are references. */

@@ -28,7 +28,7 @@ interface RunwayTask {
 
 /** docs.dev.runwayml.com/errors, 2026-08: `{error: "…"}` without codes. */
 const faults: readonly FaultRule[] = [
-  { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
+  { openings: ['You do not have enough credits'], kind: 'quota' },
   { code: /^(?:INPUT_PREPROCESSING\.)?SAFETY\b/, kind: 'content_policy' },
   { text: /model (?:variant|access)|not available to your/i, kind: 'unknown_model' },
 ];

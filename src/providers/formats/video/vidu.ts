@@ -31,7 +31,6 @@ interface ViduTask {
 
 /** platform.vidu.com/docs, error codes, 2026-08: a name in `reason` or `err_code`. */
 const faults: readonly FaultRule[] = [
-  { text: /CreditInsufficient|insufficient credit/i, kind: 'quota' },
   { code: /CreditInsufficient|QuotaExceeded/, kind: 'quota' },
   { code: /AuditSubmitIllegal|CreationPolicyViolation|Audit/, kind: 'content_policy' },
   { text: /AuditSubmitIllegal|CreationPolicyViolation/, kind: 'content_policy' },
