@@ -281,10 +281,10 @@ function isClosedSchema(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosedSchema);
   if (!isObject(schema)) return true;
   const { type, properties, required, additionalProperties } = schema;
-  const needed = listOf(required);
+  const needed = new Set(listOf(required));
   if ((type === 'object' || listOf(type).includes('object')) && additionalProperties !== false)
     return false;
-  if (isObject(properties) && !Object.keys(properties).every((name) => needed.includes(name)))
+  if (isObject(properties) && !Object.keys(properties).every((name) => needed.has(name)))
     return false;
   if (!isClosedSchema(schema['items']) || !isClosedSchema(schema['anyOf'])) return false;
   return ['properties', '$defs', 'definitions'].every((name) =>

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { processorMs } from '../../../test/support/processor-time.ts';
 import { chatCall } from '../../../test/support/vendor-call.ts';
 import type { Adapter, VendorRequest } from '../adapter.ts';
 import { adaptersOf } from '../bridges/index.ts';
@@ -165,6 +166,17 @@ describe('tools', () => {
     expect(dropped('openai', { response_format: format(nested) })).toEqual([
       'response_format.json_schema.strict',
     ]);
+  });
+
+  it('`strict` of a schema of 30,000 properties is decided in time', () => {
+    const names = [...Array(30_000).keys()].map((n) => `p${n}`);
+    const properties = Object.fromEntries(names.map((name) => [name, {}]));
+    const schema = { type: 'object', properties, required: names, additionalProperties: false };
+    const started = processorMs();
+    ask('openai', {
+      response_format: { type: 'json_schema', json_schema: { name: 'w', schema, strict: true } },
+    });
+    expect(processorMs() - started).toBeLessThan(1_000);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { processorMs } from '../../../../test/support/processor-time.ts';
 import { chatCall } from '../../../../test/support/vendor-call.ts';
 import { anthropicMessages } from './adapter.ts';
 
@@ -221,5 +222,29 @@ describe('the format of the answer', () => {
       JSON.stringify(JSON.stringify(schema)).slice(1, -1),
     );
     expect(forced['tools']).toHaveLength(1);
+  });
+
+  it('weighs each definition once, however many references lead to it, and ends', () => {
+    const object = (properties: Record<string, unknown>) => ({
+      type: 'object',
+      properties,
+      required: Object.keys(properties),
+      additionalProperties: false,
+    });
+    const next = (level: number) => ({ $ref: `#/$defs/a${level}` });
+    const ofLevels = (levels: number, at: (level: number) => Record<string, unknown>) => ({
+      ...at(0),
+      $defs: {
+        ...Object.fromEntries([...Array(levels).keys()].map((n) => [`a${n}`, at(n + 1)])),
+        [`a${levels}`]: { type: 'string' },
+      },
+    });
+    const started = processorMs();
+    for (const schema of [
+      ofLevels(30, (level) => object({ x: next(level), y: next(level) })),
+      ofLevels(20_000, (level) => object({ x: next(level) })),
+    ])
+      sent({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } });
+    expect(processorMs() - started).toBeLessThan(500);
   });
 });

@@ -304,46 +304,72 @@ const isObjectType = (schema: JsonObject): boolean =>
 
 /** What the compiler limits over all schemas of a request. */
 interface Weight {
-  optional: number;
-  unions: number;
+  readonly optional: number;
+  readonly unions: number;
 }
 const optionalMax = 24;
 const unionsMax = 16;
+/** A definition that lies behind more references than this is not compiled. */
+const referencesDeepMax = 100;
+
+/**
+ * What the definitions of one schema weigh, by reference. Each is weighed once, however many
+ * references lead to it. Undefined: it cannot be compiled, or is being weighed, which makes it
+ * recursive.
+ */
+type Weighed = Map<string, Weight | undefined>;
 
 /**
  * Whether the compiler takes these schemas without a change of meaning: no recursion, no objects
  * with free names, not too many choices.
  */
 function compiles(schemas: readonly JsonObject[]): boolean {
-  const weight: Weight = { optional: 0, unions: 0 };
-  return (
-    schemas.every((schema) => weigh(schema, schema, weight, [])) &&
-    weight.optional <= optionalMax &&
-    weight.unions <= unionsMax
-  );
+  let optional = 0;
+  let unions = 0;
+  for (const schema of schemas) {
+    const weight = weigh(schema, schema, new Map(), 0);
+    if (weight === undefined) return false;
+    optional += weight.optional;
+    unions += weight.unions;
+  }
+  return optional <= optionalMax && unions <= unionsMax;
 }
 
+/** Undefined: the schema cannot be compiled. `deep`: how many references led here. */
 function weigh(
   schema: unknown,
   root: JsonObject,
-  weight: Weight,
-  open: readonly string[],
-): boolean {
-  if (!isObject(schema)) return typeof schema !== 'boolean';
+  weighed: Weighed,
+  deep: number,
+): Weight | undefined {
+  if (!isObject(schema)) return typeof schema === 'boolean' ? undefined : weightless;
   const ref = textOf(schema['$ref']);
   if (ref !== undefined) {
+    if (weighed.has(ref)) return weighed.get(ref);
+    weighed.set(ref, undefined);
     const target = targetOf(ref, root);
-    return (
-      target !== undefined && !open.includes(ref) && weigh(target, root, weight, [...open, ref])
-    );
+    if (target === undefined || deep === referencesDeepMax) return undefined;
+    const weight = weigh(target, root, weighed, deep + 1);
+    weighed.set(ref, weight);
+    return weight;
   }
-  if (isObjectType(schema) && !closable(schema)) return false;
+  if (isObjectType(schema) && !closable(schema)) return undefined;
   const properties = Object.keys(objectOf(schema['properties']) ?? {}).length;
-  weight.optional += Math.max(0, properties - listOf(schema['required']).length);
-  if (typesOf(schema).length > 1 || schema['anyOf'] !== undefined || schema['oneOf'] !== undefined)
-    weight.unions += 1;
-  return innerSchemas(schema).every((inner) => weigh(inner, root, weight, open));
+  let optional = Math.max(0, properties - listOf(schema['required']).length);
+  let unions = isUnion(schema) ? 1 : 0;
+  for (const inner of innerSchemas(schema)) {
+    const weight = weigh(inner, root, weighed, deep);
+    if (weight === undefined) return undefined;
+    optional += weight.optional;
+    unions += weight.unions;
+  }
+  return { optional, unions };
 }
+
+const weightless: Weight = { optional: 0, unions: 0 };
+
+const isUnion = (schema: JsonObject): boolean =>
+  typesOf(schema).length > 1 || schema['anyOf'] !== undefined || schema['oneOf'] !== undefined;
 
 /**
  * Whether an object may be closed: it may if all its names are known; a map would lose its meaning.

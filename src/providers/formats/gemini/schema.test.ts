@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { processorMs } from '../../../../test/support/processor-time.ts';
 import { geminiSchema } from './schema.ts';
 
 test.each([
@@ -101,4 +102,32 @@ test.each([
   const before = structuredClone(schema);
   expect(geminiSchema(schema)).toEqual(expected ?? schema);
   expect(schema).toEqual(before);
+});
+
+test('a schema in which each level names the next one twice takes little time and room', () => {
+  const next = (level: number) => ({ $ref: `#/$defs/a${level}`, description: 'd' });
+  const ways = {
+    described: (level: number) => ({ properties: { x: next(level), y: next(level) } }),
+    'all of two': (level: number) => ({ allOf: [next(level), next(level)] }),
+    'in a property each': (level: number) => ({
+      properties: { x: { allOf: [next(level)] }, y: { allOf: [next(level)] } },
+    }),
+  };
+  for (const [way, schemaAt] of Object.entries(ways)) {
+    const levels = [...Array(30).keys()].map((level) => [`a${level}`, schemaAt(level + 1)]);
+    const $defs = { ...Object.fromEntries(levels), a30: { type: 'string' } };
+    const started = processorMs();
+    const written = JSON.stringify(geminiSchema({ ...schemaAt(0), $defs }));
+    expect(processorMs() - started, way).toBeLessThan(250);
+    expect(written.length, way).toBeLessThan(200_000);
+  }
+});
+
+test('a chain of references is not followed to its end, whatever its length', () => {
+  const links = [...Array(20_000).keys()].map((link) => [
+    `a${link}`,
+    { items: { $ref: `#/$defs/a${link + 1}`, description: 'd' } },
+  ]);
+  const $defs = Object.fromEntries(links);
+  expect(() => geminiSchema({ $ref: '#/$defs/a0', description: 'd', $defs })).not.toThrow();
 });

@@ -16,14 +16,26 @@ import {
  */
 export function geminiSchema(schema: unknown): unknown {
   const root = objectOf(schema);
-  return root === undefined ? schema : clean(root, { root, open: [] });
+  return root === undefined
+    ? schema
+    : clean(root, { root, open: [], room: { left: writtenOutMax } });
 }
 
 interface Place {
   readonly root: JsonObject;
   /** The references being followed: a schema inside itself is not followed again. */
   readonly open: readonly string[];
+  /** How many more characters may be written in the place of references. */
+  readonly room: { left: number };
 }
+
+/**
+ * What is written in the place of references grows with the number of ways through them, which
+ * doubles with each level of a schema that names the next one twice.
+ */
+const writtenOutMax = 128 * 1024;
+/** References inside of what they point to are followed this deep. */
+const openMax = 100;
 
 /**
  * github.com/googleapis/python-genai/issues/1732 for `title`; the other members were tried there,
@@ -47,6 +59,8 @@ function clean(schema: JsonObject, place: Place): JsonObject {
   const all = objectsOf(schema['allOf']);
   if (all.length > 0) {
     const refs = all.map((part) => textOf(part['$ref'])).filter((ref) => ref !== undefined);
+    const [ref] = refs;
+    if (ref !== undefined && !mayFollow(place)) return definition(ref);
     return clean(merged(schema, all, place), { ...place, open: [...place.open, ...refs] });
   }
   const into: Record<string, unknown> = {};
@@ -87,29 +101,46 @@ function constant(value: unknown, { type }: JsonObject): JsonObject {
  * Keeps a reference that stands alone and points to a definition; replaces any other by its target.
  */
 function follow(ref: string, { $ref: _, ...siblings }: JsonObject, place: Place): JsonObject {
-  const name = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref)?.[1];
-  const kept = name === undefined ? {} : { $ref: `#/$defs/${name}` };
+  const kept = definition(ref);
   const told = Object.keys(siblings).some(
     (keyword) => !keyword.startsWith('$') && !dropped.has(keyword),
   );
   // The definitions may lie beside the reference.
   const defs = siblings['$defs'] ?? siblings['definitions'];
-  if (!told && name !== undefined)
+  if (!told && kept.$ref !== undefined)
     return { ...kept, ...(defs === undefined ? {} : { $defs: cleanMap(defs, place) }) };
-  const target = place.open.includes(ref) ? undefined : pointed(ref, place.root);
+  const target = pointed(ref, place);
   return target === undefined
     ? kept
     : clean({ ...target, ...siblings }, { ...place, open: [...place.open, ref] });
 }
 
-function pointed(ref: string, root: JsonObject): JsonObject | undefined {
+/** The reference alone, if it points to a definition; any other means anything. */
+function definition(ref: string): { readonly $ref?: string } {
+  const name = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref)?.[1];
+  return name === undefined ? {} : { $ref: `#/$defs/${name}` };
+}
+
+const mayFollow = ({ room, open }: Place): boolean => room.left > 0 && open.length < openMax;
+
+/** What a reference points to. Undefined: nothing, itself, or more than there is room for. */
+function pointed(ref: string, place: Place): JsonObject | undefined {
+  if (!mayFollow(place) || place.open.includes(ref)) return undefined;
+  const target = targetOf(ref, place.root);
+  if (target === undefined) return undefined;
+  // The first target without room ends it, so that a large one is not measured again and again.
+  place.room.left -= JSON.stringify(target).length;
+  return place.room.left > 0 ? target : undefined;
+}
+
+function targetOf(ref: string, root: JsonObject): JsonObject | undefined {
   if (!ref.startsWith('#')) return undefined;
-  let at: unknown = root;
+  let found: unknown = root;
   for (const step of ref.split('/').slice(1)) {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    at = Array.isArray(at) ? at[Number(name)] : objectOf(at)?.[name];
+    found = Array.isArray(found) ? found[Number(name)] : objectOf(found)?.[name];
   }
-  return objectOf(at);
+  return objectOf(found);
 }
 
 /**
@@ -123,11 +154,7 @@ function merged(
 ): JsonObject {
   const meant = (part: JsonObject): JsonObject => {
     const ref = textOf(part['$ref']);
-    return ref === undefined
-      ? part
-      : place.open.includes(ref)
-        ? {}
-        : (pointed(ref, place.root) ?? {});
+    return ref === undefined ? part : (pointed(ref, place) ?? {});
   };
   const parts = [...all.map(meant), schema];
   const properties = Object.assign({}, ...parts.map((part) => objectOf(part['properties']) ?? {}));
