@@ -41,10 +41,11 @@ const total = (quantities: Quantities | undefined): number =>
     .filter(([measure]) => !(isMeasure(measure) && isToolMeasure(measure)))
     .reduce((sum, [, n]) => sum + n, 0);
 
-/** As the vendor counted, or corrected where its own figures contradict each other. */
+/** The vendor's own total. Where it tells none, parts may stand beside the sums. */
 function totals({ usage }: Meaning): number[] {
   if (!usage) return [0];
-  const { prompt, completion, cached, reasoning } = usage;
+  const { prompt, completion, cached, reasoning, total: told } = usage;
+  if (told > 0) return [told];
   return [
     prompt + completion,
     prompt + completion + reasoning,

@@ -224,9 +224,8 @@ interface ChatCounts {
 }
 
 /**
- * Reads the counts and corrects them. xAI leaves reasoning out of `completion_tokens` and, on Azure
- * too, counts cached tokens outside `prompt_tokens` (recorded 161 > 7; docs.x.ai/docs/models,
- * 2026-08). The numbers themselves show both, so that no vendor needs a flag.
+ * Reads the counts and corrects them: some vendors leave cached tokens, audio or reasoning out of
+ * the two sums. The numbers themselves show it, so that no vendor needs a flag.
  */
 function countsOf(usage: Documented<CompletionUsage>): ChatCounts | undefined {
   const prompt = countOf(usage.prompt_tokens);
@@ -235,21 +234,56 @@ function countsOf(usage: Documented<CompletionUsage>): ChatCounts | undefined {
   // A count that is absent is zero, but a count that is present and invalid makes the usage void.
   if (prompt === undefined && usage.prompt_tokens != null) return undefined;
   if (completion === undefined && usage.completion_tokens != null) return undefined;
-  const cached = cachedOf(usage);
-  // Mistral reports more cached tokens than a prompt has (10 + 142 = 152 with 64 of them): its own
-  // sum is right.
-  const beside = cached > (prompt ?? 0) && usage.num_cached_tokens === undefined;
-  const reasoning = countOf(objectOf(usage.completion_tokens_details)?.reasoning_tokens) ?? 0;
-  const total = countOf(usage.total_tokens);
-  const output = completion ?? 0;
-  const outside =
-    reasoning > 0 &&
-    (total === undefined ? reasoning > output : total === (prompt ?? 0) + output + reasoning);
-  const input = (prompt ?? 0) + (beside ? cached : 0);
+  const told: ChatCounts = {
+    prompt: prompt ?? 0,
+    completion: completion ?? 0,
+    cached: cachedOf(usage),
+    reasoning:
+      countOf(objectOf(usage.completion_tokens_details)?.reasoning_tokens) ??
+      countOf(usage.reasoning_tokens) ??
+      0,
+  };
+  const sums = sumsOf(usage, told);
+  return { ...sums, cached: Math.min(told.cached, sums.prompt) };
+}
+
+type ChatSums = Pick<ChatCounts, 'prompt' | 'completion' | 'reasoning'>;
+
+/**
+ * The sums with everything that the vendor's total has. What the total has beyond prompt and
+ * completion stands outside of them:
+ * - reasoning, at xAI (docs.x.ai/docs/models, 2026-08);
+ * - audio, at Mistral (recorded 2026-08: 11 + 375 of audio + 15 = 401);
+ * - thinking that nothing else tells, at Google's compatible endpoint (recorded 2026-08: 35 + 12, of
+ *   109).
+ *
+ * Where it has nothing beyond them, they are whole: Azure's Grok tells more cached tokens than a
+ * prompt has, since it caches a preamble that it does not count (recorded 2026-08: 249 with 158, and
+ * again with 416), and so does Mistral (10 + 142 = 152 with 64).
+ */
+function sumsOf(usage: Documented<CompletionUsage>, told: ChatCounts): ChatSums {
+  const { prompt, completion, cached, reasoning } = told;
+  const beyond = (countOf(usage.total_tokens) ?? -1) - prompt - completion;
+  if (beyond < 0) return guessedSums(usage, told);
+  if (beyond === reasoning) return { prompt, completion: completion + reasoning, reasoning };
+  const sound = countOf(objectOf(usage.prompt_tokens_details)?.audio_tokens);
+  const audio = sound ?? (countOf(usage.prompt_audio_seconds) ? beyond : 0);
+  if (beyond === audio || beyond === cached)
+    return { prompt: prompt + beyond, completion, reasoning };
+  if (beyond === cached + reasoning)
+    return { prompt: prompt + cached, completion: completion + reasoning, reasoning };
+  const counted = prompt > 0 && countOf(usage.completion_tokens) !== undefined;
+  const unseen = counted && reasoning === 0 ? beyond : 0;
+  return { prompt, completion: completion + unseen, reasoning: reasoning + unseen };
+}
+
+/** The sums of a vendor that tells no total, or less than its parts: no part is above its whole. */
+function guessedSums(usage: Documented<CompletionUsage>, told: ChatCounts): ChatSums {
+  const { prompt, completion, cached, reasoning } = told;
+  const beside = cached > prompt && usage.num_cached_tokens === undefined;
   return {
-    prompt: input,
-    completion: output + (outside ? reasoning : 0),
-    cached: Math.min(cached, input),
+    prompt: prompt + (beside ? cached : 0),
+    completion: completion + (reasoning > completion ? reasoning : 0),
     reasoning,
   };
 }
@@ -364,6 +398,14 @@ function correctionsOf(
   ) {
     changes.push({ path: ['prompt_tokens_details', 'cached_tokens'], json: String(counts.cached) });
   }
+  if (
+    counts.reasoning > 0 &&
+    countOf(objectOf(usage.completion_tokens_details)?.reasoning_tokens) === undefined
+  )
+    changes.push({
+      path: ['completion_tokens_details', 'reasoning_tokens'],
+      json: String(counts.reasoning),
+    });
   return changes;
 }
 

@@ -158,8 +158,11 @@ export interface CompletionUsage {
   readonly prompt_cache_hit_tokens?: number;
   /** Moonshot's and Together's. */
   readonly cached_tokens?: number;
-  /** Mistral's. */
+  /** Mistral's; seconds of sound come with audio tokens, told or not (recorded 2026-08). */
   readonly num_cached_tokens?: number;
+  readonly prompt_audio_seconds?: number;
+  /** Inception's (recorded 2026-08). */
+  readonly reasoning_tokens?: number;
   /** xAI's. */
   readonly num_sources_used?: number;
   /** OpenRouter's (recorded 2026-08). */
