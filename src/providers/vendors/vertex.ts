@@ -26,7 +26,9 @@ const accessToken = /^ya29\./;
 
 /**
  * Claude as Vertex sells it (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai,
- * 2026-08): version in the body, model in the path, bytes instead of addresses.
+ * 2026-08): version in the body, model in the path, bytes instead of addresses. Structured outputs
+ * need a feature that a project's policy has to allow (vercel/ai#20717, 2026-09); the other ways to
+ * an answer in JSON work in every project.
  */
 const onVertex = {
   bodyVersion: 'vertex-2023-10-16',

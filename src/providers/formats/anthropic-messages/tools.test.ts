@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { processorMs } from '../../../../test/support/processor-time.ts';
 import { chatCall } from '../../../../test/support/vendor-call.ts';
+import { vendors } from '../../index.ts';
 import { anthropicMessages } from './adapter.ts';
 
 const chat = anthropicMessages();
@@ -205,9 +206,9 @@ describe('the format of the answer', () => {
       response_format: { type: 'json_schema', json_schema: { name: 'm', schema: map } },
     };
     expect(sent(free)['tools']).toMatchObject([{ name: 'json_answer', input_schema: map }]);
-    expect(sent(free, 'claude-opus-5-5')['output_config']).toMatchObject({
-      format: { type: 'json_schema' },
-    });
+    const told = sent(free, 'claude-opus-5-5');
+    expect(told['output_config']).toBeUndefined();
+    expect(JSON.stringify(told['system'])).toContain('must conform to this JSON schema');
   });
 
   it('is told in words where nothing else is left', () => {
@@ -222,6 +223,30 @@ describe('the format of the answer', () => {
       JSON.stringify(JSON.stringify(schema)).slice(1, -1),
     );
     expect(forced['tools']).toHaveLength(1);
+  });
+
+  it('never forces a call of a model that refuses it, at any host, and loses no map', () => {
+    const closed = { type: 'object', properties: {}, required: [], additionalProperties: false };
+    const map = { type: 'object', additionalProperties: { type: 'number' } };
+    const asked = [closed, map].map((schema) => ({
+      response_format: { type: 'json_schema', json_schema: { name: 'm', schema } },
+    }));
+    for (const host of ['anthropic', 'vertex', 'bedrock'] as const)
+      for (const name of ['opus-5-5', 'sonnet-5-5', 'fable-5-1', 'mythos-5-1'])
+        for (const tools of [{}, { tools: [tool('a')] }])
+          for (const format of [{}, ...asked])
+            for (const choice of [{}, { tool_choice: 'required' }]) {
+              const model = host === 'bedrock' ? `anthropic.claude-${name}-v1:0` : `claude-${name}`;
+              const chat = vendors.get(host)?.adapters.chat;
+              const call = chatCall({ ...tools, ...format, ...choice }, model);
+              const written = chat?.ask(call).body.toString('utf8') ?? '';
+              const where = `${host} ${name} ${JSON.stringify([tools, format, choice])}`;
+              expect(written, where).not.toMatch(
+                /"tool_?[cC]hoice":\{"(type":"(tool|any)|tool|any)"/,
+              );
+              if (format === asked[1])
+                expect(written, where).toMatch(/additionalProperties[\\":{]+type/);
+            }
   });
 
   it('weighs each definition once, however many references lead to it, and ends', () => {

@@ -214,13 +214,13 @@ function formatOf(body: Documented<ChatRequest>, choice: Choice, traits: ClaudeT
   if (format?.type !== 'json_schema') return { told: [] };
   const schema = objectOf(objectOf(format.json_schema)?.schema);
   if (!schema) return { told: [plainJson] };
-  if (traits.structured && (compiles([schema]) || !traits.forcing)) {
+  if (traits.structured && compiles([schema])) {
     const compiled = compiledSchema(schema);
     return { native: { type: 'json_schema', schema: compiled }, told: [], schema };
   }
-  const forcedElsewhere = choice === 'required' || typeof choice === 'object';
+  const mayForce = traits.forcing && choice !== 'required' && typeof choice !== 'object';
   const isRootObject = schema['type'] === 'object' || schema['properties'] !== undefined;
-  if (!forcedElsewhere && isRootObject) return { hidden: rooted(schema), told: [] };
+  if (mayForce && isRootObject) return { hidden: rooted(schema), told: [] };
   return { told: [`${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`] };
 }
 
