@@ -17,8 +17,8 @@ export interface ClaudeTraits {
    * the nearest setting.
    */
   readonly rest: 'disabled' | 'between_tools' | 'never';
-  /** Takes the effort `xhigh`. */
-  readonly xhigh: boolean;
+  /** The values of `output_config.effort` that the model takes. Undefined: unknown. */
+  readonly efforts: readonly string[] | undefined;
   /** The model shows its thinking only when `thinking.display` requests it. */
   readonly silent: boolean;
   /** `temperature`, `top_p` and `top_k`: all of them, one of temperature and top_p, or none. */
@@ -31,19 +31,24 @@ export interface ClaudeTraits {
   readonly structured: boolean;
 }
 
+const toHigh = ['low', 'medium', 'high'] as const;
 const old: ClaudeTraits = {
   outputUsual: 4096,
   outputMax: 4096,
   thinking: 'none',
   rest: 'disabled',
-  xhigh: false,
+  efforts: [],
   silent: false,
   sampling: 'any',
   prefill: true,
   forcing: true,
   structured: false,
 };
-const stranger: ClaudeTraits = { ...old, outputMax: Number.POSITIVE_INFINITY };
+const stranger: ClaudeTraits = {
+  ...old,
+  outputMax: Number.POSITIVE_INFINITY,
+  efforts: undefined,
+};
 const claude35: ClaudeTraits = { ...old, outputUsual: 8192, outputMax: 8192 };
 const claude37: ClaudeTraits = {
   ...claude35,
@@ -55,14 +60,21 @@ const sonnet40: ClaudeTraits = { ...claude37, outputMax: 64_000 };
 const opus40: ClaudeTraits = { ...sonnet40, outputUsual: 32_000, outputMax: 32_000 };
 const opus41: ClaudeTraits = { ...opus40, sampling: 'one', structured: true };
 const claude45: ClaudeTraits = { ...opus41, outputUsual: 64_000, outputMax: 64_000 };
+const opus45: ClaudeTraits = { ...claude45, efforts: toHigh };
 const sonnet46: ClaudeTraits = {
   ...claude45,
+  efforts: [...toHigh, 'max'],
   outputMax: 128_000,
   thinking: 'adaptive',
   prefill: false,
 };
 const opus46: ClaudeTraits = { ...sonnet46, outputUsual: 128_000 };
-const claude47: ClaudeTraits = { ...opus46, xhigh: true, silent: true, sampling: 'none' };
+const claude47: ClaudeTraits = {
+  ...opus46,
+  efforts: [...toHigh, 'xhigh', 'max'],
+  silent: true,
+  sampling: 'none',
+};
 const fable50: ClaudeTraits = { ...claude47, rest: 'never' };
 const claude55: ClaudeTraits = { ...fable50, forcing: false };
 const sonnet55: ClaudeTraits = { ...claude55, rest: 'between_tools' };
@@ -79,8 +91,8 @@ const named = /claude-(?:([a-z]+)-(\d)(?:[-.](\d{1,2})(?!\d))?|(\d)(?:[-.](\d))?
 /**
  * The traits of a model by its upstream id:
  * platform.claude.com/docs/en/about-claude/models/overview, /build-with-claude/adaptive-thinking,
- * /build-with-claude/structured-outputs and what's new in 4.6, 4.7 and 5.5, as of 2026-11. An
- * unknown Claude gets the traits of the newest, which refuses the most; a model that is no Claude
+ * /build-with-claude/structured-outputs, /build-with-claude/effort and what's new in 4.6, 4.7 and
+ * 5.5, as of 2026-11. An unknown Claude gets the traits of the newest, which refuses the most; a model that is no Claude
  * gets those of the oldest, whose requests use the fewest features.
  */
 export function claudeTraits(model: string): ClaudeTraits {
@@ -96,7 +108,7 @@ export function claudeTraits(model: string): ClaudeTraits {
   if (version < 40) return claude37;
   if (version < 41) return family === 'opus' ? opus40 : sonnet40;
   if (version < 45) return family === 'opus' ? opus41 : sonnet40;
-  if (version < 46) return claude45;
+  if (version < 46) return family === 'opus' ? opus45 : claude45;
   if (version < 47) return family === 'opus' ? opus46 : sonnet46;
   if (version < 55) return claude47;
   return family === 'sonnet'
@@ -175,7 +187,11 @@ function atRest({ rest }: ClaudeTraits): Thinking {
   return rest === 'never' ? { effort: 'low', on: false } : { thinking: { type: rest }, on: false };
 }
 
-function effortOf(effort: string, { xhigh }: ClaudeTraits): string {
-  if (effort === 'xhigh') return xhigh ? 'xhigh' : 'high';
-  return effort === 'minimal' ? 'low' : effort;
+const effortOf = (effort: string, traits: ClaudeTraits): string =>
+  effort === 'minimal' ? 'low' : nearestEffort(effort, traits);
+
+/** The highest effort of older models is `high`. */
+export function nearestEffort(effort: string, { efforts }: ClaudeTraits): string {
+  const isHigher = effort === 'xhigh' || effort === 'max';
+  return isHigher && efforts?.includes(effort) === false ? 'high' : effort;
 }

@@ -84,6 +84,40 @@ describe('what another generation took', () => {
     });
   });
 
+  test('an effort is the nearest that the model takes, or goes by name', () => {
+    const effort = (level: string) => ({ output_config: { effort: level } });
+    const takes = ([model, level, taken]: readonly [string, string, string | undefined]) =>
+      expect(sent(effort(level), model).output_config, `${model} ${level}`).toEqual(
+        taken === undefined ? undefined : { effort: taken },
+      );
+    (
+      [
+        [haiku45, 'high', undefined],
+        ['claude-sonnet-4-5', 'low', undefined],
+        ['claude-sonnet-4-20250514', 'xhigh', undefined],
+        ['claude-opus-4-5-20251101', 'medium', 'medium'],
+        ['claude-opus-4-5-20251101', 'max', 'high'],
+        ['claude-opus-4-6', 'xhigh', 'high'],
+        ['claude-sonnet-4-6', 'max', 'max'],
+        [opus48, 'xhigh', 'xhigh'],
+        ['claude-unheard-of', 'max', 'max'],
+        ['another-model', 'max', 'max'],
+      ] as const
+    ).forEach(takes);
+    expect(dropped(effort('high'), haiku45)).toEqual(['output_config.effort']);
+    expect(dropped(effort('xhigh'), 'claude-opus-4-6')).toBeUndefined();
+    const format = { type: 'json_schema', schema: { type: 'object' } };
+    expect(sent({ output_config: { effort: 'low', format } }, haiku45).output_config).toEqual({
+      format,
+    });
+    const adaptive = { thinking: { type: 'adaptive' }, ...effort('high') };
+    expect(sent({ ...adaptive, max_tokens: 64_000 }, haiku45)).toMatchObject({
+      thinking: { type: 'enabled', budget_tokens: 24_576 },
+    });
+    expect(sent(adaptive, haiku45).output_config).toBeUndefined();
+    expect(dropped(adaptive, haiku45)).toBeUndefined();
+  });
+
   test('thinking is left out where there is none, and least where there always is some', () => {
     expect(sent({ thinking: budget }, 'claude-3-5-haiku-20241022').thinking).toBeUndefined();
     const { thinking, output_config: config } = sent({ thinking: { type: 'disabled' } }, opus55);

@@ -28,7 +28,7 @@ import { fittingId } from '../../conversation/tool-calls.ts';
 import { withDropped } from '../../support/unsupported.ts';
 import { protocolFault } from '../fault.ts';
 import { messagesFault, messagesFaultWithin } from './fault.ts';
-import { type ClaudeTraits, claudeTraits, thinkingFor } from './models.ts';
+import { type ClaudeTraits, claudeTraits, nearestEffort, thinkingFor } from './models.ts';
 import { MessageCollector, NativeMessageStream } from './native-stream.ts';
 import type { MessagesHost } from './request.ts';
 import { obligation } from './tools.ts';
@@ -281,7 +281,7 @@ const versionUnsampled = '2026-10-21';
 
 /**
  * Rewrites members that another generation of Claude takes and this one refuses, so that a client
- * can change the model and nothing else: thinking, sampling and forced calls
+ * can change the model and nothing else: thinking, effort, sampling and forced calls
  * (platform.claude.com/docs/en/api/messages, 2026-11). A request that fits is not changed.
  */
 function fitToModel({
@@ -295,17 +295,23 @@ function fitToModel({
 } {
   const traits = claudeTraits(upstreamModel);
   const { on, changes, dropped } = fittingThinking(body, traits, outputTokensMax);
+  const effort = fittingEffort(body, traits, on);
   const unsampled = String(clientHeaders?.[messagesVersionHeader] ?? '') >= versionUnsampled;
   const sampling = unsampled ? samplingIn(body) : fittingSampling(body, traits, on);
   return {
     changes: [
       ...changes,
+      ...effort.changes,
       ...sampling.map((name) => ({ path: [name] })),
       ...fittingChoice(body, traits),
       ...fittingEnd(body.messages, traits),
     ],
     // 1 is the default, so that removing it changes nothing.
-    dropped: [...dropped, ...sampling.filter((name) => name === 'top_k' || body[name] !== 1)],
+    dropped: [
+      ...dropped,
+      ...effort.dropped,
+      ...sampling.filter((name) => name === 'top_k' || body[name] !== 1),
+    ],
   };
 }
 
@@ -363,7 +369,11 @@ function fittingThinking(
   if (takes(requested, traits, outputTokensMax))
     return { on: type === 'enabled' || type === 'adaptive', changes: [], dropped: [] };
   const limit = outputTokensMax ?? countOf(body.max_tokens) ?? traits.outputUsual;
-  const { thinking, effort, on } = thinkingFor({ body }, traits, limit, {
+  const config = objectOf(body.output_config);
+  // A budget that stands for adaptive thinking is as large as the effort beside it.
+  const asked = type === 'adaptive' ? textOf(config?.effort) : undefined;
+  const call = { body: asked === undefined ? body : { ...body, reasoning_effort: asked } };
+  const { thinking, effort, on } = thinkingFor(call, traits, limit, {
     forced: forced(body) && traits.forcing,
     interrupted: false,
   });
@@ -373,10 +383,35 @@ function fittingThinking(
       ? { path: ['thinking'], json: jsonText(display && on ? { ...thinking, display } : thinking) }
       : { path: ['thinking'] },
   ];
-  const config = objectOf(body.output_config);
   if (effort !== undefined && config?.effort === undefined)
     changes.push({ path: ['output_config'], json: jsonText({ ...config, effort }) });
   return { on, changes, dropped: droppedReasoning({ body }, on || effort !== undefined) };
+}
+
+/**
+ * "This model does not support the effort parameter." (anthropics/claude-code#30760, 2026-03) and
+ * "This model does not support effort level 'xhigh'." (recorded 2026-08).
+ */
+function fittingEffort(
+  body: Documented<CreateMessageParams>,
+  traits: ClaudeTraits,
+  thinks: boolean,
+): { readonly changes: JsonChange[]; readonly dropped: readonly string[] } {
+  const config = objectOf(body.output_config);
+  const asked = textOf(config?.effort);
+  if (config === undefined || asked === undefined) return { changes: [], dropped: [] };
+  const path = ['output_config', 'effort'];
+  if (traits.efforts?.length === 0) {
+    // The budget that stands for adaptive thinking says the effort.
+    const isTold = thinks && objectOf(body.thinking)?.type === 'adaptive';
+    const whole = Object.keys(config).length === 1;
+    return {
+      changes: [{ path: whole ? ['output_config'] : path }],
+      dropped: isTold ? [] : ['output_config.effort'],
+    };
+  }
+  const nearest = nearestEffort(asked, traits);
+  return { changes: nearest === asked ? [] : [{ path, json: jsonText(nearest) }], dropped: [] };
 }
 
 const samplingMembers = ['temperature', 'top_p', 'top_k'] as const;
