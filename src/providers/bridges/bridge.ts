@@ -1,4 +1,4 @@
-import { stringEnd } from '../../base/json.ts';
+import { type Documented, objectOf, objectsOf, stringEnd, textOf } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
 import {
   type Adapter,
@@ -9,6 +9,7 @@ import {
   translatedCall,
 } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
+import type { ChatMessage } from '../formats/openai-chat/types.ts';
 
 /** Chat's path of a member → the client's path of it. */
 export type PathNames = Readonly<Record<string, string>>;
@@ -103,6 +104,20 @@ export function clientPath(path: string, names: PathNames): string {
     if (own !== undefined) return own + path.slice(end);
   }
   return path;
+}
+
+/** A picture that the model made, in base64. */
+export interface MadePicture {
+  readonly mimeType: string;
+  readonly data: string;
+}
+
+export function picturesIn(message: Documented<ChatMessage>): MadePicture[] {
+  return objectsOf(message.images).flatMap((image) => {
+    const url = textOf(objectOf(image.image_url)?.url) ?? '';
+    const [, mimeType, data] = /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) ?? [];
+    return mimeType === undefined || data === undefined ? [] : [{ mimeType, data }];
+  });
 }
 
 /**

@@ -21,7 +21,7 @@ import type { GenerateContentRequest } from '../formats/gemini/request-types.ts'
 import { ownSignature } from '../formats/gemini/signature.ts';
 import { inCamelCase } from '../conversation/spelling.ts';
 import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
-import { mapChunks, plainTextOf } from './bridge.ts';
+import { type MadePicture, mapChunks, picturesIn, plainTextOf } from './bridge.ts';
 import { groundingOf, logprobsResultOf } from './generate-over-chat-members.ts';
 import { estimatedUsage } from './messages-over-chat-answer.ts';
 
@@ -90,7 +90,7 @@ export function generateAnswer(answer: VendorAnswer, call: VendorCall): VendorAn
       wishes.thoughts && thought !== '' ? [jsonText({ text: thought, thought: true })] : [];
     const text = wishes.isEnum ? enumText(answered.text) : answered.text;
     const texts = text === '' ? [] : [jsonText({ text })];
-    const parts = [...thoughts, ...texts];
+    const parts = [...thoughts, ...texts, ...picturesIn(message).map(picturePart)];
     return candidateText(call, countOf(choice.index) ?? i, withoutCutCalls(answered), parts);
   });
   const quantities = answer.quantities ?? estimatedUsage(Buffer.byteLength(answer.outputText));
@@ -111,6 +111,8 @@ function answeredBy(message: Documented<ChatMessage>, body: Documented<ChatCompl
     cited: own.length > 0 ? own : sourcesBeside(body, text),
   };
 }
+
+const picturePart = (picture: MadePicture): string => jsonText({ inlineData: picture });
 
 function draftOf(call: Documented<ChatToolCall>): ToolCallDraft {
   const fn = objectOf(call.function) ?? objectOf(call.custom) ?? {};
@@ -293,6 +295,8 @@ export class GenerateOverChatStream implements StreamTranslator {
     const text = (textOf(delta.content) ?? '') + refusal;
     if (text !== '' && this.#wishes.isEnum) answered.text += jsonText(text).slice(1, -1);
     else if (text !== '') out += this.#text(index, jsonText(text), false);
+    if (delta.images !== undefined)
+      for (const picture of picturesIn(delta)) out += this.#part(index, picturePart(picture));
     if (delta.annotations !== undefined || delta.citations !== undefined)
       answered.cited.push(...pagesIn(delta));
     for (const one of objectsOf(delta.tool_calls)) addCall(answered.calls, one);
@@ -303,7 +307,10 @@ export class GenerateOverChatStream implements StreamTranslator {
   #text(index: number, json: string, thought: boolean): string {
     if (json === '""') return '';
     if (!thought) this.#choiceAt(index).text += json.slice(1, -1);
-    const part = thought ? `{"text":${json},"thought":true}` : `{"text":${json}}`;
+    return this.#part(index, thought ? `{"text":${json},"thought":true}` : `{"text":${json}}`);
+  }
+
+  #part(index: number, part: string): string {
     const candidate = `{"content":{"parts":[${part}],"role":"model"},"index":${index}}`;
     return generateEvent(`{"candidates":[${candidate}],${this.#names}}`);
   }

@@ -24,7 +24,7 @@ import {
   isClaudes,
 } from '../formats/anthropic-messages/reasoning.ts';
 import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
-import { mapChunks, plainTextOf } from './bridge.ts';
+import { mapChunks, picturesIn, plainTextOf } from './bridge.ts';
 
 /** Anthropic's stop reasons, by chat's finish reasons. */
 const stopReasons: Readonly<Record<string, string>> = {
@@ -57,7 +57,9 @@ export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject 
   const choice = objectOf(listOf(body.choices)[0]) ?? {};
   const message = objectOf(choice.message) ?? {};
   const calls = objectsOf(message.tool_calls);
-  const text = (textOf(message.content) ?? '') + (textOf(message.refusal) ?? '');
+  const pictures = picturesIn(message).map(() => pictureNote);
+  const said = (textOf(message.content) ?? '') + (textOf(message.refusal) ?? '');
+  const text = [said, ...pictures].filter(Boolean).join('\n');
   const stopReason = !message.refusal
     ? stopReasonOf(choice.finish_reason, calls.length)
     : 'refusal';
@@ -71,6 +73,10 @@ export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject 
     usage: messageUsage(answer.quantities ?? estimatedUsage(Buffer.byteLength(answer.outputText))),
   });
 }
+
+/** A message has no place for a picture that the model made; nobody is to take it for silence. */
+const pictureNote =
+  '[The model made a picture. This format cannot hold it: ask for it in chat, /v1/responses or generateContent.]';
 
 /** The citations of the message; where it has none, the sources beside it. */
 function citationsOf(
@@ -362,6 +368,8 @@ export class MessagesOverChatStream implements StreamTranslator {
       else if (detail.signature) out += blocks.signature(textOf(detail.signature) ?? '');
     }
     if (delta.content) out += blocks.text(jsonText(textOf(delta.content) ?? ''));
+    if (delta.images !== undefined)
+      for (const _ of picturesIn(delta)) out += blocks.text(jsonText(pictureNote));
     if (delta.annotations !== undefined || delta.citations !== undefined) {
       const citations = messageCitations(delta);
       this.#cited ||= citations.length > 0;

@@ -24,12 +24,14 @@ import type {
 } from '../formats/openai-chat/types.ts';
 import type { CreateResponse } from '../formats/openai-responses/types.ts';
 import { responsesQuantities } from '../formats/openai-responses/response.ts';
+import { picturesIn } from './bridge.ts';
 import { responseObject } from './response-object.ts';
 import {
   clientToolOf,
   callItem,
   ItemIds,
   messageItem,
+  pictureItem,
   reasoningItem,
   refusalPart,
   textPart,
@@ -167,7 +169,8 @@ function outputOf(
   };
   const logprobs = listOf(objectOf(choice.logprobs)?.content);
   const annotations = annotationsOf(body, message, content);
-  const speaks = content !== '' || refusal !== '' || calls.length === 0;
+  const pictures = picturesIn(message);
+  const speaks = content !== '' || refusal !== '' || calls.length + pictures.length === 0;
   const said = speaks ? [{ kind: 'text', text: content }] : [];
   const { steps, left } = inOrder(thoughtsOf(message), said, calls);
   const last = steps.findLast(({ kind }) => kind === 'part');
@@ -189,5 +192,6 @@ function outputOf(
       from = to;
     }
   }
+  for (const picture of pictures) output.push(pictureItem(ids.next('ig'), picture));
   return output;
 }

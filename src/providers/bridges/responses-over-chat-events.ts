@@ -1,6 +1,7 @@
 import type { Quantities } from '../../base/quantities.ts';
 import { jsonText, type JsonObject, parse, textOf, utf8 } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
+import type { MadePicture } from './bridge.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
 import {
   callItem,
@@ -9,6 +10,7 @@ import {
   type ItemIds,
   type ItemStatus,
   messageItem,
+  pictureItem,
   reasoningItem,
   refusalPart,
   textPart,
@@ -371,6 +373,19 @@ export class OpenCall implements OpenItem {
       )
     );
   }
+}
+
+/** The events of a picture that the model made: it comes whole. */
+export function pictureEvents(output: Output, index: number, picture: MadePicture): string {
+  const place = itemPositionOf(output.ids.next('ig'), index);
+  const item = pictureItem(place.id, picture);
+  const { result: _, ...begun } = item;
+  return (
+    output.numbered.event('response.output_item.added', {
+      output_index: index,
+      item: { ...begun, status: 'in_progress', result: null },
+    }) + finishItem(output, place, item)
+  );
 }
 
 /** The last event of a stream, with all items. */

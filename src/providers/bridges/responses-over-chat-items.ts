@@ -10,6 +10,7 @@ import {
   type Unchecked,
 } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
+import type { MadePicture } from './bridge.ts';
 import { chatToolName } from '../conversation/tool-names.ts';
 import { ownSeal } from '../formats/openai-responses/adapter.ts';
 import type { ChatReasoningDetail } from '../formats/openai-chat/types.ts';
@@ -25,10 +26,19 @@ export class ItemIds {
     this.#part = answerId.replace(/^resp_/, '');
   }
 
-  next(kind: 'msg' | 'rs' | 'fc' | 'ctc'): string {
+  next(kind: 'msg' | 'rs' | 'fc' | 'ctc' | 'ig'): string {
     return `${kind}_${this.#part}_${this.#next++}`;
   }
 }
+
+/** A picture that the model made (developers.openai.com/api/reference/responses, 2026-08). */
+export const pictureItem = (id: string, { mimeType, data }: MadePicture): JsonObject => ({
+  id,
+  type: 'image_generation_call',
+  status: 'completed',
+  output_format: mimeType.replace('image/', ''),
+  result: data,
+});
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 

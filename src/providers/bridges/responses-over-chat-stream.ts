@@ -23,7 +23,7 @@ import type {
   ChatToolCall,
 } from '../formats/openai-chat/types.ts';
 import type { CreateResponse } from '../formats/openai-responses/types.ts';
-import { mapChunks, plainTextOf } from './bridge.ts';
+import { mapChunks, picturesIn, plainTextOf } from './bridge.ts';
 import {
   lastEvent,
   SequenceNumbers,
@@ -32,6 +32,7 @@ import {
   OpenMessage,
   OpenReasoning,
   type Output,
+  pictureEvents,
 } from './responses-over-chat-events.ts';
 import {
   clientToolOf,
@@ -148,6 +149,10 @@ export class ResponseStream implements StreamTranslator {
     if (delta.annotations !== undefined || delta.citations !== undefined)
       out += this.#annotate(delta);
     out += this.#say('refusal', textOf(delta.refusal), []);
+    if (delta.images !== undefined)
+      for (const picture of picturesIn(delta))
+        out +=
+          this.#closeSpeaking('completed') + pictureEvents(this.#output, this.#items++, picture);
     for (const one of objectsOf(delta.tool_calls)) out += this.#toolCall(one);
     const finish = choice.finish_reason;
     if (finish === 'length') this.#incomplete ??= 'max_output_tokens';

@@ -221,6 +221,8 @@ export interface ChatMessage {
   /** The phase of the message in `/responses`, and of those that follow it in the same answer. */
   readonly phase?: string;
   readonly phases?: readonly { readonly phase: string; readonly at: number }[];
+  /** Pictures that the model made (openrouter.ai/docs/features/multimodal, 2026-08). */
+  readonly images?: readonly { readonly image_url: ChatAddress }[];
 }
 
 /**
