@@ -92,6 +92,27 @@ test('a schema is held to strictly where it can be', () => {
     }),
   ).toBe(false);
   expect(strict({ ...closed, $defs: { b: { ...closed, required: [] } } })).toBe(false);
+  const $defs = { b: { type: 'string' } };
+  const of = (a: object): unknown => strict({ ...closed, properties: { a }, $defs });
+  for (const taken of [
+    { $ref: '#/$defs/b' },
+    { type: 'string', format: 'date', pattern: '^2', description: 'd' },
+    { type: ['integer', 'null'], minimum: 1, enum: [1, null] },
+    { type: 'array', items: closed, maxItems: 3 },
+    { anyOf: [{ type: 'string' }, closed] },
+  ])
+    expect([taken, of(taken)]).toEqual([taken, true]);
+  for (const refused of [
+    { allOf: [{ $ref: '#/$defs/b' }] },
+    { oneOf: [{ type: 'string' }, { type: 'null' }] },
+    { $ref: '#/$defs/b', description: 'd' },
+    { type: 'string', format: 'uri' },
+    { type: 'string', pattern: '(?=a)' },
+    { type: 'string', default: 'x' },
+    { not: { type: 'string' } },
+    { properties: {} },
+  ])
+    expect([refused, of(refused)]).toEqual([refused, false]);
 });
 
 test('marks of the cache reach those who read them', () => {

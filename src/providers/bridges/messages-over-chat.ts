@@ -18,6 +18,7 @@ import type {
   MessageToolChoice,
   ThinkingConfig,
 } from '../formats/anthropic-messages/types.ts';
+import { isClosedSchema } from '../support/fit.ts';
 import { refuseParam } from '../support/rules.ts';
 import { withDropped, droppedMembers, messagesToChat } from '../support/unsupported.ts';
 import { bridgeOver, type PathNames } from './bridge.ts';
@@ -231,25 +232,62 @@ function formatOf(body: Documented<CreateMessageParams>): JsonObject | undefined
 }
 
 /**
- * Whether a schema may be held to strictly in OpenAI's sense: closed objects whose members are all
- * required (platform.openai.com/docs/guides/structured-outputs, 2026-08).
+ * What OpenAI's strict mode takes, beside what holds schemas and has rules of its own
+ * (developers.openai.com/api/docs/guides/structured-outputs#supported-schemas, 2026-08). With any
+ * other keyword it refuses the schema, which it takes without `strict`.
  */
-function isStrict(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict);
-  if (!isObject(schema)) return true;
-  const properties = objectOf(schema['properties']);
-  if (properties !== undefined) {
-    const required = new Set(listOf(schema['required']));
-    if (
-      schema['additionalProperties'] !== false ||
-      !Object.keys(properties).every((name) => required.has(name))
-    )
-      return false;
-    if (!Object.values(properties).every(isStrict)) return false;
-  }
-  return [schema['items'], schema['anyOf'], Object.values(objectOf(schema['$defs']) ?? {})].every(
-    isStrict,
-  );
+const strictKeywords: ReadonlySet<string> = new Set([
+  '$schema',
+  'title',
+  'description',
+  'type',
+  'enum',
+  'const',
+  'required',
+  'additionalProperties',
+  'multipleOf',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minItems',
+  'maxItems',
+]);
+const strictFormats: ReadonlySet<unknown> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]);
+
+/** Whether OpenAI takes the schema of an answer with `strict`. */
+const isStrict = (schema: unknown): boolean =>
+  isObject(schema) &&
+  schema['type'] === 'object' &&
+  schema['anyOf'] === undefined &&
+  isClosedSchema(schema) &&
+  isStrictPart(schema);
+
+function isStrictPart(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  const { $ref, properties, additionalProperties } = schema;
+  if ($ref !== undefined) return Object.keys(schema).length === 1;
+  if (properties !== undefined && additionalProperties !== false) return false;
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (keyword === 'properties' || keyword === '$defs')
+      return Object.values(objectOf(value) ?? {}).every(isStrictPart);
+    if (keyword === 'items') return isStrictPart(value);
+    if (keyword === 'anyOf') return listOf(value).every(isStrictPart);
+    if (keyword === 'format') return strictFormats.has(value);
+    // Groups that look around or name themselves are refused.
+    if (keyword === 'pattern') return textOf(value)?.includes('(?') === false;
+    return strictKeywords.has(keyword);
+  });
 }
 
 /**

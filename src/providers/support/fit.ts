@@ -277,7 +277,7 @@ function removeToolMembers(
 }
 
 /** Whether all objects of the schema take no further members, and require all that they have. */
-function isClosedSchema(schema: unknown): boolean {
+export function isClosedSchema(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosedSchema);
   if (!isObject(schema)) return true;
   const { type, properties, required, additionalProperties } = schema;
