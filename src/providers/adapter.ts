@@ -83,6 +83,8 @@ export interface MessagesOptions {
   readonly topK?: number | undefined;
   /** `thinking.budget_tokens`, of which `reasoning_effort` is an approximation. */
   readonly budget?: number | undefined;
+  /** Thinking of the type `adaptive` without an effort, of which `medium` is an approximation. */
+  readonly adaptive?: boolean | undefined;
   /** The header `anthropic-beta`. */
   readonly betas?: readonly string[] | undefined;
 }

@@ -214,6 +214,12 @@ test('T13: budgets, efforts and top_k reach those that read them as they were sa
   expect(at(sent('bedrock', bedrockClaude, 'messages', most), 'outputConfig')).toEqual({
     effort: 'max',
   });
+  const adaptive = { thinking: { type: 'adaptive' } };
+  expect(at(sent('bedrock', bedrockClaude, 'messages', adaptive), 'outputConfig')).toBeUndefined();
+  expect(
+    at(sent('bedrock', bedrockClaude, 'messages', { ...most, ...adaptive }), 'outputConfig'),
+  ).toEqual({ effort: 'max' });
+  expect(at(sent('openai', 'gpt-5.6', 'messages', adaptive), 'reasoning_effort')).toBe('medium');
   expect(at(sent('openai', 'gpt-5.6', 'messages', most), 'reasoning_effort')).toBe('max');
   expect(at(sent('openai', 'gpt-5', 'messages', most), 'reasoning_effort')).toBe('high');
   expect(

@@ -128,9 +128,11 @@ function messagesOptionsOf({
   const thinking = objectOf(body.thinking);
   const budget = isOff(thinking) ? undefined : countOf(thinking?.budget_tokens);
   const betas = betasIn(clientHeaders?.['anthropic-beta']);
-  return topK === undefined && budget === undefined && betas === undefined
+  const told = textOf(objectOf(body.output_config)?.effort) !== undefined;
+  const adaptive = !told && thinking?.type === 'adaptive' ? true : undefined;
+  return (topK ?? budget ?? betas ?? adaptive) === undefined
     ? undefined
-    : { topK, budget, betas };
+    : { topK, budget, adaptive, betas };
 }
 
 function betasIn(header: string | string[] | undefined): readonly string[] | undefined {

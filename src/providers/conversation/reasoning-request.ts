@@ -5,10 +5,16 @@ import type { ReasoningMembers } from '../formats/openai-chat/types.ts';
 /** The members of a call that say how much the model is to think. */
 export type ReasoningCall = Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>;
 
-/** How much the client wants the model to think. `budget`: in tokens. */
+/** How much the client wants the model to think. */
 export interface ReasoningRequest {
   readonly effort: string;
+  /** In tokens. */
   readonly budget: number | undefined;
+  /**
+   * The client only wants the model to think, and has not said how much. `effort` is for models
+   * that have to be told.
+   */
+  readonly unmeasured?: boolean;
 }
 
 /**
@@ -24,7 +30,7 @@ export function reasoningRequest({
   const effort = textOf(body.reasoning_effort) ?? textOf(reasoning?.effort);
   const budget =
     beside?.budget ?? countOf(thinking?.budget_tokens) ?? countOf(reasoning?.max_tokens);
-  if (effort !== undefined) return { effort, budget };
+  if (effort !== undefined) return { effort, budget, unmeasured: beside?.adaptive === true };
   // Qwen's switch for thinking is a boolean.
   const isOff =
     thinking?.type === 'disabled' || reasoning?.enabled === false || body.enable_thinking === false;
@@ -33,7 +39,7 @@ export function reasoningRequest({
     return { effort: budget > 16_000 ? 'high' : budget > 4000 ? 'medium' : 'low', budget };
   const isOn =
     thinking?.type !== undefined || reasoning?.enabled === true || body.enable_thinking === true;
-  return isOn ? { effort: 'medium', budget } : undefined;
+  return isOn ? { effort: 'medium', budget, unmeasured: true } : undefined;
 }
 
 const reasoningMembers = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking'] as const;

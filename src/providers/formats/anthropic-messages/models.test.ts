@@ -53,6 +53,18 @@ describe('thinking', () => {
     if (thinking && thinking.type !== 'disabled') expect(body['temperature']).toBeUndefined();
   });
 
+  it('has no effort where the client wants thinking and does not say how much', () => {
+    const wishes = [
+      { thinking: { type: 'adaptive' } },
+      { thinking: { type: 'enabled' } },
+      { reasoning: { enabled: true } },
+    ];
+    for (const wish of wishes) {
+      expect(sent(wish, 'claude-opus-4-6')).toMatchObject({ thinking: { type: 'adaptive' } });
+      expect(sent(wish, 'claude-opus-4-6')['output_config']).toBeUndefined();
+    }
+  });
+
   it('leaves room for the answer inside the limit, and gives way to a limit that is too small', () => {
     const budget = (max_completion_tokens: number): unknown =>
       sent({ reasoning_effort: 'high', max_completion_tokens }, 'claude-sonnet-4-5')['thinking'];

@@ -172,15 +172,14 @@ export function thinkingFor(
   if (forced && traits.rest === 'disabled') return { thinking: { type: 'disabled' }, on: false };
   if (!reasoning) return { on: false };
   if (reasoning.effort === 'none') return atRest(traits);
+  // Without an effort each model thinks with its own: high, for most
+  // (platform.claude.com/docs/en/build-with-claude/effort, 2026-11).
+  const told = reasoning.unmeasured === true ? {} : { effort: effortOf(reasoning.effort, traits) };
   // A model that always thinks does so beside a forced call, too, but refuses `thinking` there
   // ("Thinking may not be enabled when tool_choice forces tool use.").
-  if (forced) return { effort: effortOf(reasoning.effort, traits), on: false };
-  const display = traits.silent ? { display: 'summarized' } : {};
-  return {
-    thinking: { type: 'adaptive', ...display },
-    effort: effortOf(reasoning.effort, traits),
-    on: true,
-  };
+  if (forced) return Object.assign(told, { on: false });
+  const thinking = { type: 'adaptive', ...(traits.silent ? { display: 'summarized' } : {}) };
+  return Object.assign(told, { thinking, on: true });
 }
 
 function atRest({ rest }: ClaudeTraits): Thinking {
