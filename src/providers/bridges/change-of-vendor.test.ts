@@ -191,6 +191,24 @@ test('T13: a Messages client that turns thinking off turns it off everywhere', (
   ]);
 });
 
+test('a mark of the cache in /v1/responses reaches those who read one', () => {
+  const part = { type: 'input_text', text: 'a' };
+  const input = [{ role: 'user', content: [{ ...part, prompt_cache_breakpoint: {} }, part] }];
+  const marked = { type: 'text', text: 'a', cache_control: { type: 'ephemeral' } };
+  const plain = { type: 'text', text: 'a' };
+  const content = (vendor: string, model: string): unknown =>
+    at(sent(vendor, model, 'responses', { input }), 'messages', 0, 'content');
+  expect(content('anthropic', 'claude-opus-4-8')).toEqual([marked, plain]);
+  expect(content('vertex', 'claude-opus-4-8')).toEqual([marked, plain]);
+  expect(content('openrouter', 'anthropic/claude-opus-4.8')).toEqual([marked, plain]);
+  expect(content('bedrock', bedrockClaude)).toEqual([
+    { text: 'a' },
+    { cachePoint: { type: 'default' } },
+    { text: 'a' },
+  ]);
+  expect(content('deepseek', 'deepseek-chat')).toEqual([plain, plain]);
+});
+
 test('T13: budgets, efforts and top_k reach those that read them as they were said', () => {
   const budget = { thinking: { type: 'enabled', budget_tokens: 10_000 } };
   const claude45 = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';

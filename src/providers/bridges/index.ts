@@ -18,7 +18,7 @@ export function adaptersOf({ adapters: speaks, readsCacheMarks = false }: Vendor
   const { chat, embeddings } = speaks;
   const vectors = embeddings && { embed_content: embedOverEmbeddings(embeddings) };
   if (chat === undefined) return vectors === undefined ? speaks : { ...vectors, ...speaks };
-  const responses = speaks.responses ?? responsesOverChat(chat);
+  const responses = speaks.responses ?? responsesOverChat(chat, readsCacheMarks);
   return {
     messages: messagesOverChat(chat, readsCacheMarks),
     responses,
@@ -44,10 +44,14 @@ export function countsOverChat(
       (call) => messagesAsChat(call, marks),
       (tokens) => ({ input_tokens: tokens }),
     ),
-    responses: counterOver(count, responsesAsChat, (tokens) => ({
-      object: 'response.input_tokens',
-      input_tokens: tokens,
-    })),
+    responses: counterOver(
+      count,
+      (call) => responsesAsChat(call, marks),
+      (tokens) => ({
+        object: 'response.input_tokens',
+        input_tokens: tokens,
+      }),
+    ),
     generate_content: counterOver(count, generateAsChat, (tokens) => ({ totalTokens: tokens })),
   };
 }

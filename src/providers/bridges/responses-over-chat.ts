@@ -34,10 +34,10 @@ import {
 } from './responses-over-chat-items.ts';
 import { ResponseStream } from './responses-over-chat-stream.ts';
 
-/** `/v1/responses` for models whose vendor has chat. */
-export function responsesOverChat(chat: Adapter): Adapter {
+/** `/v1/responses` for models whose vendor has chat. `marks`: its chat reads `cache_control`. */
+export function responsesOverChat(chat: Adapter, marks = false): Adapter {
   return bridgeOver(chat, {
-    toChat: responsesAsChat,
+    toChat: (call) => responsesAsChat(call, marks),
     answer: responseAnswer,
     stream: (call, translator) => new ResponseStream(call, translator),
     names: namesOf,
@@ -62,8 +62,8 @@ const namesOf = ({ body }: VendorCall<CreateResponse>): PathNames => {
 /**
  * The same request as a chat completion. Throws the Refusal of a member that chat cannot express.
  */
-export function responsesAsChat(call: VendorCall<CreateResponse>): VendorCall {
-  const body = chatBody(call);
+export function responsesAsChat(call: VendorCall<CreateResponse>, marks = false): VendorCall {
+  const body = chatBody(call, marks);
   const answerId = call.answerId.replace(/^resp_/, 'chatcmpl-');
   const dropped = droppedFromResponses(call);
   return {
@@ -124,31 +124,34 @@ function listIn(into: Draft, name: 'tool_calls' | 'reasoning_details'): unknown[
  * `instructions` and `input` as chat's messages. Consecutive reasoning, text and calls of the
  * assistant become one message.
  */
-function chatMessages({
-  body,
-  publicModel,
-}: Pick<VendorCall<CreateResponse>, 'body' | 'publicModel'>): JsonObject[] {
+function chatMessages(
+  { body, publicModel: model }: Pick<VendorCall<CreateResponse>, 'body' | 'publicModel'>,
+  marks: boolean,
+): JsonObject[] {
   const messages: Draft[] = [];
   const instructions = textOf(body.instructions);
   if (instructions) messages.push({ role: 'system', content: instructions });
   const { input } = body;
   if (typeof input === 'string') messages.push({ role: 'user', content: input });
   listOf(input).forEach((item, i) => {
-    if (isObject(item)) addItem(messages, item, `input[${i}]`, publicModel);
+    if (isObject(item)) addItem(messages, item, { param: `input[${i}]`, model, marks });
   });
   return messages;
 }
 
-function addItem(
-  messages: Draft[],
-  item: Documented<ResponseItem>,
-  param: string,
-  model: string,
-): void {
+interface ItemPlace {
+  readonly param: string;
+  /** The model's public name, for refusals. */
+  readonly model: string;
+  /** Marks of the cache are written. */
+  readonly marks: boolean;
+}
+
+function addItem(messages: Draft[], item: Documented<ResponseItem>, place: ItemPlace): void {
   const type = textOf(item.type) ?? (item.role === undefined ? 'item_reference' : 'message');
   switch (type) {
     case 'message':
-      return addMessage(messages, item, param);
+      return addMessage(messages, item, place);
     case 'reasoning':
       return addReasoning(messages, item);
     case 'function_call':
@@ -162,16 +165,13 @@ function addItem(
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const { output } = item;
-      const content =
-        typeof output === 'string'
-          ? output
-          : listOf(output).map((part, i) => chatPart(part, `${param}.output[${i}]`));
+      const content = typeof output === 'string' ? output : partsFrom(output, 'output', place);
       messages.push({ role: 'tool', tool_call_id: textOf(item.call_id) ?? '', content });
       return;
     }
     default:
       if (!hostedToolItems.has(type) && !toolBearingItems.has(type))
-        refuseParam(`${param}.type`, model, `it knows no items of type '${type}'.`);
+        refuseParam(`${place.param}.type`, place.model, `it knows no items of type '${type}'.`);
   }
 }
 
@@ -184,7 +184,7 @@ function assistant(messages: Draft[]): Draft {
   return made;
 }
 
-function addMessage(messages: Draft[], item: Documented<ResponseItem>, param: string): void {
+function addMessage(messages: Draft[], item: Documented<ResponseItem>, place: ItemPlace): void {
   const role = textOf(item.role) ?? 'user';
   const { content } = item;
   if (role !== 'assistant') {
@@ -192,10 +192,7 @@ function addMessage(messages: Draft[], item: Documented<ResponseItem>, param: st
       // Not every vendor knows the role `developer` in chat (api-docs.deepseek.com,
       // create-chat-completion, 2026-11: refused); all know `system`.
       role: role === 'developer' ? 'system' : role,
-      content:
-        typeof content === 'string'
-          ? content
-          : listOf(content).map((part, i) => chatPart(part, `${param}.content[${i}]`)),
+      content: typeof content === 'string' ? content : partsFrom(content, 'content', place),
     });
     return;
   }
@@ -238,8 +235,25 @@ function addReasoning(messages: Draft[], item: Documented<ResponseItem>): void {
   for (const detail of details) all.push(movedDetail(detail, at, calls));
 }
 
-function chatPart(value: Unchecked<ResponsePart>, param: string): JsonObject {
-  const part = objectOf(value) ?? {};
+/**
+ * The parts of a content in chat's form. OpenAI's marks of the cache are written as Anthropic's,
+ * which vendors with such marks read.
+ */
+function partsFrom(
+  content: unknown,
+  member: 'content' | 'output',
+  { param, marks }: ItemPlace,
+): JsonObject[] {
+  return listOf(content).map((value, i) => {
+    const part: Documented<ResponsePart> = objectOf(value) ?? {};
+    const written = chatPart(part, `${param}.${member}[${i}]`);
+    return marks && isObject(part.prompt_cache_breakpoint)
+      ? Object.assign(written, { cache_control: { type: 'ephemeral' } })
+      : written;
+  });
+}
+
+function chatPart(part: Documented<ResponsePart>, param: string): Record<string, unknown> {
   const { type } = part;
   if (type === 'input_text' || type === 'output_text' || type === 'text')
     return { type: 'text', text: textOf(part.text) ?? '' };
@@ -325,7 +339,7 @@ const droppedToolSearches = (tools: Documented<CreateResponse>['tools']): string
  * A request for a response as a chat completion (developers.openai.com/api/reference/responses,
  * 2026-08). Tools, items and content that chat cannot express are refused, by their path.
  */
-function chatBody(call: VendorCall<CreateResponse>): JsonObject {
+function chatBody(call: VendorCall<CreateResponse>, marks: boolean): JsonObject {
   const { body } = call;
   const { format, verbosity } = objectOf(body.text) ?? {};
   const effort = textOf(objectOf(body.reasoning)?.effort);
@@ -333,7 +347,7 @@ function chatBody(call: VendorCall<CreateResponse>): JsonObject {
   const choice = tools.length ? chatChoice(body.tool_choice, call.publicModel) : undefined;
   const sent: Record<string, unknown> = {
     model: call.publicModel,
-    messages: chatMessages(call),
+    messages: chatMessages(call, marks),
     tools: tools.length ? tools : undefined,
     tool_choice: choice,
     response_format: formatOf(format),

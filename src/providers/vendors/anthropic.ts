@@ -15,6 +15,7 @@ export const anthropic = defineVendor({
   consoleUrl: 'https://console.anthropic.com',
   env: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
   sign: (secret) => ({ 'anthropic-version': version, ...(secret ? { 'x-api-key': secret } : {}) }),
+  readsCacheMarks: true,
   adapters: { chat: anthropicMessages(), messages: anthropicNative() },
   counts: { messages: anthropicCount },
 });

@@ -124,6 +124,7 @@ export const vertex = defineVendor({
   },
   baseUrlFor: home,
   pathFor: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),
+  readsCacheMarks: true,
   adapters: {
     embeddings: vertexEmbeddings,
     embed_content: embedOverEmbeddings(vertexEmbeddings, true),

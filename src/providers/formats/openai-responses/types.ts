@@ -69,6 +69,12 @@ export interface ResponseTool {
   readonly description?: string;
   readonly parameters?: JsonObject | null;
   readonly strict?: boolean | null;
+  /** Of a custom tool. */
+  readonly format?: {
+    readonly type: string;
+    readonly syntax?: string;
+    readonly definition?: string;
+  };
   /** Of a search for tools. */
   readonly execution?: string;
   /** Of a namespace. */
@@ -151,6 +157,7 @@ export interface ResponsePart {
   readonly file_url?: string | null;
   readonly filename?: string | null;
   readonly input_audio?: JsonObject;
+  readonly prompt_cache_breakpoint?: JsonObject | null;
 }
 
 /** An answer (developers.openai.com/api/docs/api-reference/responses, 2026-08). */
