@@ -197,7 +197,8 @@ function documentParts(
   place: BlockPosition,
 ): JsonObject[] {
   const title = textOf(block.title);
-  const about = [title, textOf(block.context)].filter(Boolean).join('\n');
+  const context = textOf(block.context);
+  const about = [title, context].filter(Boolean).join('\n');
   const introduction = about === '' ? [] : [textPart(about)];
   if (source.type === 'text') return [...introduction, textPart(textOf(source.data) ?? '')];
   if (source.type === 'content') {
@@ -213,7 +214,8 @@ function documentParts(
   }
   const data = urlOf(source);
   if (data === undefined) return unsupported('a document by file id as', place);
-  return [{ type: 'file', file: { filename: title ?? 'document.pdf', file_data: data } }];
+  const file = { filename: title ?? 'document.pdf', file_data: data };
+  return [...(context ? [textPart(context)] : []), { type: 'file', file }];
 }
 
 /** The assistant's blocks that chat can express, or that are refused. */

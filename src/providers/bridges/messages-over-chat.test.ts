@@ -208,6 +208,18 @@ test('documents are files or text', () => {
   ]);
   expect(
     sentMessages([
+      document({ type: 'url', url: 'https://example.com/a.pdf' }, { title: 'T', context: 'C' }),
+    ]),
+  ).toMatchObject([
+    {
+      content: [
+        { type: 'text', text: 'C' },
+        { type: 'file', file: { filename: 'T' } },
+      ],
+    },
+  ]);
+  expect(
+    sentMessages([
       document({ type: 'text', media_type: 'text/plain', data: 'words' }, { title: 'T' }),
     ]),
   ).toEqual([{ role: 'user', content: 'T\n\nwords' }]);
