@@ -98,6 +98,8 @@ describe('tools', () => {
     expect(
       sent({ tool_choice: 'required', parallel_tool_calls: false })['tool_choice'],
     ).toBeUndefined();
+    const none = { type: 'allowed_tools', allowed_tools: allowed };
+    expect(() => sent({ tools: [tool('a')], tool_choice: none })).toThrow('none of the `tools`');
   });
 
   it.each(['claude-opus-5-5', 'claude-fable-5-1', 'claude-mythos-5-1', 'claude-sonnet-5-5'])(

@@ -7,6 +7,7 @@ import {
   objectsOf,
   textOf,
 } from '../../../base/json.ts';
+import { refuse } from '../../../base/refusal.ts';
 import type { VendorCall } from '../../adapter.ts';
 import { refuseParam } from '../../support/rules.ts';
 import type { ChatRequest } from '../openai-chat/types.ts';
@@ -52,6 +53,8 @@ export function planTools(
   const { choice, allowed } = choiceOf(body.tool_choice);
   const all = toolsOf(body, publicModel);
   const own = allowed ? all.filter((tool) => allowed.has(tool.name)) : all;
+  if (all.length > 0 && own.length === 0 && choice === 'required')
+    refuse('invalid_value', { param: 'tool_choice', why: 'it names none of the `tools`.' });
   const wanted: Choice = own.length ? choice : 'auto';
   const format = formatOf(body, wanted, traits);
   const strict = traits.structured && mayBeStrict(own, format.schema);
