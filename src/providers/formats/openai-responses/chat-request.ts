@@ -124,6 +124,7 @@ export function chatOverResponsesRequest(
     ...(call.streamUpstream ? { stream: true } : {}),
   };
   noteThoughts(body.messages, taken);
+  noteNames(body.messages, taken);
   const { dropped } = taken;
   return {
     path: '/responses',
@@ -142,6 +143,13 @@ function noteThoughts(messages: Documented<ChatRequest>['messages'], taken: Requ
     if (listOf(message.reasoning_details).length > 0)
       noteDropped('messages[].reasoning_details', taken);
   }
+}
+
+/** Notes the names of speakers as dropped: an item has none. */
+function noteNames(messages: Documented<ChatRequest>['messages'], taken: RequestEdits): void {
+  for (const { role, name } of objectsOf(messages))
+    if (role !== 'tool' && role !== 'function' && textOf(name))
+      noteDropped('messages[].name', taken);
 }
 
 /** The keys of calls that came back without the sealed reasoning before them. */

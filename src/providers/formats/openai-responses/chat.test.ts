@@ -239,3 +239,13 @@ test('a failure inside a stream is a fault', () => {
   translator.end();
   expect(translator.meter.fault).toMatchObject({ kind: 'rate_limited' });
 });
+
+test('names of speakers, which items do not have, are named as left out', () => {
+  const messages = [
+    { role: 'user', name: 'bob', content: 'x' },
+    { role: 'assistant', name: 'ann', content: 'y' },
+    { role: 'user', content: 'z' },
+  ];
+  expect(chat.ask(callOf({ messages, tools: [tool] })).dropped).toEqual(['messages[].name']);
+  expect(chat.ask(callOf({ messages: messages.slice(2), tools: [tool] })).dropped).toBeUndefined();
+});
