@@ -276,9 +276,19 @@ function chatTool({ tool, namespace, param }: PositionedTool, model: string): Js
       required: [customInput],
       additionalProperties: false,
     };
-    return { type: 'function', function: { name, ...told, parameters } };
+    const described = [textOf(description), grammarOf(tool)].filter(Boolean).join('\n\n');
+    const about = described === '' ? {} : { description: described };
+    return { type: 'function', function: { name, ...about, parameters } };
   }
   return refuseParam(`${param}.type`, model, `it knows no tools of type '${stringOf(type)}'.`);
+}
+
+/** The grammar of a custom tool's input, which a function cannot have, in words. */
+function grammarOf({ format }: Documented<ResponseTool>): string | undefined {
+  const { type, syntax, definition } = objectOf(format) ?? {};
+  return type === 'grammar' && typeof definition === 'string'
+    ? `The input must fit this grammar (${stringOf(syntax)}):\n${definition}`
+    : undefined;
 }
 
 export function chatChoice(

@@ -140,6 +140,20 @@ test('what a vendor signed comes back to it inside the reasoning item', () => {
   ]);
 });
 
+test('a function that stands for a custom tool tells its grammar', () => {
+  const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
+  const described = (more: object): unknown =>
+    asked(callOf({ tools: [{ type: 'custom', name: 'patch', ...more }] }))['tools'];
+  expect(described({ description: 'Patches', format })).toMatchObject([
+    {
+      function: {
+        description: 'Patches\n\nThe input must fit this grammar (lark):\nstart: "x"',
+      },
+    },
+  ]);
+  expect(JSON.stringify(described({ format: { type: 'text' } }))).not.toContain('description');
+});
+
 test('a custom tool is a function with one text, both ways', () => {
   const tools = [{ type: 'custom', name: 'patch', description: 'Patches' }];
   const sent = asked(callOf({ tools }));

@@ -26,7 +26,11 @@ const customParameters = {
   required: ['input'],
   additionalProperties: false,
 };
-const asFunction = { type: 'function', description: 'Patches.', parameters: customParameters };
+const asFunction = {
+  type: 'function',
+  description: 'Patches.\n\nThe input must fit this grammar (lark):\nstart: "a"',
+  parameters: customParameters,
+};
 
 function callOf(body: Record<string, unknown>, over: Partial<VendorCall> = {}): VendorCall {
   const whole = { model: 'public', store: false, ...body };
