@@ -21,7 +21,10 @@ interface Description {
     readonly schemas: Readonly<
       Record<
         string,
-        { readonly properties?: { readonly type?: { readonly enum?: readonly string[] } } }
+        {
+          readonly properties?: { readonly type?: { readonly enum?: readonly string[] } };
+          readonly oneOf?: object[];
+        }
       >
     >;
   };
@@ -38,6 +41,17 @@ export function openSchema(): ResponsesSchema {
     'schema',
     {},
   );
+  // Nor for pictures: OpenAI's own description has them as items (ImageGenToolCall).
+  description.components.schemas['ItemField']?.oneOf?.push({
+    type: 'object',
+    required: ['id', 'type', 'status', 'result'],
+    properties: {
+      id: { type: 'string' },
+      type: { const: 'image_generation_call' },
+      status: { enum: ['in_progress', 'completed', 'generating', 'failed'] },
+      result: { type: ['string', 'null'] },
+    },
+  });
   return schemaOf(description, 'ResponseResource', /StreamingEvent$/);
 }
 
