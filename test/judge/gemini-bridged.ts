@@ -190,15 +190,18 @@ function refusalIn(text: string): string {
 }
 
 /**
- * Vendors differ in what their completion counts, and where they tell what was cached; thoughts are
- * no more than what was written.
+ * Vendors differ in what their completion and prompt count, and where they tell what was cached;
+ * thoughts are no more than what was written.
  */
 function usageOf(told: NonNullable<Meaning['usage']>, text: string): Meaning['usage'] {
   const beside = told.prompt + told.completion + told.reasoning === told.total;
   const completion = beside ? told.completion + told.reasoning : told.completion;
   const cached = /"num_cached_tokens"\s*:\s*(\d+)/.exec(text)?.[1];
+  const audio = Number(/"audio_tokens"\s*:\s*(\d+)/.exec(text)?.[1] ?? 0);
+  const heard = told.prompt + told.completion + audio === told.total ? audio : 0;
   return {
     ...told,
+    prompt: told.prompt + heard,
     completion,
     cached: cached === undefined ? told.cached : Number(cached),
     reasoning: Math.min(told.reasoning, completion),
