@@ -235,13 +235,15 @@ function formatOf(body: Documented<CreateMessageParams>): JsonObject | undefined
 
 /**
  * What OpenAI's strict mode takes, beside what holds schemas and has rules of its own
- * (developers.openai.com/api/docs/guides/structured-outputs#supported-schemas, 2026-08). With any
- * other keyword it refuses the schema, which it takes without `strict`.
+ * (developers.openai.com/api/docs/guides/structured-outputs#supported-schemas, 2026-08; `default` and
+ * formats of numbers are recorded, 2026-08). With any other keyword it refuses the schema, which it
+ * takes without `strict`.
  */
 const strictKeywords: ReadonlySet<string> = new Set([
   '$schema',
   'title',
   'description',
+  'default',
   'type',
   'enum',
   'const',
@@ -255,6 +257,7 @@ const strictKeywords: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',
 ]);
+/** The formats of strings. */
 const strictFormats: ReadonlySet<unknown> = new Set([
   'date-time',
   'time',
@@ -277,7 +280,7 @@ const isStrict = (schema: unknown): boolean =>
 
 function isStrictPart(schema: unknown): boolean {
   if (!isObject(schema)) return false;
-  const { $ref, properties, additionalProperties } = schema;
+  const { $ref, type, properties, additionalProperties } = schema;
   if ($ref !== undefined) return Object.keys(schema).length === 1;
   if (properties !== undefined && additionalProperties !== false) return false;
   return Object.entries(schema).every(([keyword, value]) => {
@@ -285,7 +288,7 @@ function isStrictPart(schema: unknown): boolean {
       return Object.values(objectOf(value) ?? {}).every(isStrictPart);
     if (keyword === 'items') return isStrictPart(value);
     if (keyword === 'anyOf') return listOf(value).every(isStrictPart);
-    if (keyword === 'format') return strictFormats.has(value);
+    if (keyword === 'format') return type !== 'string' || strictFormats.has(value);
     // Groups that look around or name themselves are refused.
     if (keyword === 'pattern') return textOf(value)?.includes('(?') === false;
     return strictKeywords.has(keyword);
