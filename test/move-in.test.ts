@@ -6,7 +6,7 @@ import { formatYuan } from '../src/base/money.ts';
 import { loadBundled } from '../src/catalog/bundled.ts';
 import { changeChannel } from '../src/catalog/edit-channels.ts';
 import { addGroup } from '../src/catalog/edit-groups.ts';
-import { addModel } from '../src/catalog/edit-models.ts';
+import { addModel, retireModel } from '../src/catalog/edit-models.ts';
 import { storedCatalog } from '../src/catalog/stored-catalog.ts';
 import { type UnitWorth, readNewApi } from '../src/imports/new-api.ts';
 import type { ImportSummary } from '../src/imports/report.ts';
@@ -459,6 +459,25 @@ test('a key that is refused there is refused here, whatever its expiry and limit
     const { status } = await fetch(`${url}/v1/models`, { headers });
     expect(status, name).toBe(name === 'works' ? 200 : 401);
   }
+});
+
+test('a model that kept its price here, and is delisted afterwards, stays delisted', async () => {
+  const source = (await sqliteUrl()).slice('sqlite:'.length);
+  await makeNewApiDatabase(`sqlite:${source}`, {
+    users: [{ id: 1, username: 'root', password: 'x', role: 100, quota: 500_000 }],
+    channels: [{ id: 1, type: 1, key: 'up', name: 'main', models: 'gpt-4o' }],
+    options: [{ key: 'ModelRatio', value: '{"gpt-4o":1.25}' }],
+  });
+  const { database } = await startGateway({ databaseUrl: await sqliteUrl(), configuration: '' });
+  const bundled = await loadBundled({ usdRatePpm: 7_300_000n, today: '2026-11-21' });
+  const by = { source: 'console', at: systemClock.now() } as const;
+  await database.transact(() =>
+    addModel({ id: 'gpt-4o', kind: 'chat', price: { input: 1, output: 2 } }, bundled, by),
+  );
+  expect((await importInto(database, source)).models).toEqual({ taken: 0, before: 0, left: 1 });
+  await database.transact(() => retireModel({ name: 'gpt-4o', version: undefined }, by.at));
+  expect((await importInto(database, source)).models).toEqual({ taken: 0, before: 1, left: 0 });
+  expect((await storedCatalog(database)).models).toMatchObject([{ id: 'gpt-4o', active: false }]);
 });
 
 test('a model without a price is sold over its old channels after it is given one', async () => {

@@ -160,7 +160,7 @@ function* importModel(
   { models }: StoredCatalog,
   context: ImportContext,
 ): Transaction<string | undefined> {
-  const { report, ratios, bundled } = context;
+  const { imported, report, ratios, bundled } = context;
   const known = bundled.get(id);
   const own = models.find((model) => model.id === id);
   const kind = own?.kind ?? known?.facts.kind ?? kindNamed(id);
@@ -183,13 +183,16 @@ function* importModel(
     leaveOut(report, 'models', `model ${id}`, messages(problems.problems));
     return undefined;
   }
-  const differences = isSold && own !== undefined ? priceDifferences(own.price, facts.price) : [];
-  if (differences.length > 0) {
+  const stays = isSold ? own?.price : undefined;
+  const differences = stays === undefined ? [] : priceDifferences(stays, facts.price);
+  if (stays !== undefined && differences.length > 0) {
     const both = differences.map(
       ({ member, from = 'none', to = 'none' }) => `${member} ${from} here, ${to} there`,
     );
     const why = `it is sold here already, at a price that stays: ${both.join('; ')}`;
     leaveOut(report, 'models', `model ${id}`, why);
+    // A later import must not sell it at the other price where an operator has delisted it since.
+    yield* imported.remember('model', id, id, priceText(stays));
     return undefined;
   }
   report.prices.push({ model: id, price: ratio.price });
