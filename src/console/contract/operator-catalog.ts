@@ -298,6 +298,8 @@ export interface PriceChange {
    * `version_conflict`.
    */
   readonly from_version?: number;
+  /** The version in force that the author read; a later one is a `version_conflict`, too. */
+  readonly price_version?: number;
 }
 
 export interface PublishBody {

@@ -431,6 +431,20 @@ forEachDatabase((_name, openFresh) => {
       },
     });
     expect(await post('prices/publish', wish('4', '12', 5))).toMatchObject(published(6));
+    // A price that waits is known, and comes into force while the form is open.
+    const soon = Date.now() + 1_000;
+    const next = { ...wish('6', '13', 6), effective_at: new Date(soon).toISOString() };
+    expect(await post('prices/publish', next)).toMatchObject(published(7));
+    await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(soon);
+    const over = (inForce: number) => {
+      const [one] = wish('6', '14', 7).changes;
+      return { changes: [{ ...one, price_version: inForce }], reason: 'x' };
+    };
+    expect(await post('prices/publish', over(6))).toMatchObject({
+      status: 409,
+      json: { error: { code: 'version_conflict' }, current: { version: 7 } },
+    });
+    expect(await post('prices/publish', over(7))).toMatchObject(published(8));
   });
 
   test('a price list is told in four lists before anything changes, and then published together', async () => {

@@ -14,6 +14,7 @@ import { isFarOffNew } from '../../catalog/price-differences.ts';
 import {
   isSameVersion,
   latestPriceVersion,
+  priceVersionAt,
   priceVersions,
   publishPrice,
   type StoredPriceVersion,
@@ -48,6 +49,7 @@ const change = z.strictObject({
   price: z.unknown(),
   reason: z.string().optional(),
   from_version: z.int().optional(),
+  price_version: z.int().optional(),
 });
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 const published = z.strictObject({
@@ -199,7 +201,7 @@ async function publish(
       const later = effectiveAt > at ? effectiveAt : undefined;
       const latest = yield* latestPriceVersion(model.id);
       const again = isSameVersion(latest, price, later);
-      if (!again) throwIfChanged(latest, some.from_version);
+      if (!again) yield* throwIfChanged(latest, some, at);
       const why = some.reason ?? input.reason;
       const author = {
         source: 'console',
@@ -224,13 +226,23 @@ async function publish(
   });
 }
 
-/** Refuses a change where the latest version, which may wait, is not the one that its author read. */
-function throwIfChanged(latest: StoredPriceVersion, read = latest.version): void {
-  const { model, version, effectiveAt, price } = latest;
-  if (read !== version)
-    throwProblem('version_conflict', {
-      current: { model, version, since: instant(effectiveAt), prices: pricesOf(price, wholePpm) },
-    });
+/**
+ * Refuses a change where the latest version, which may wait, or the one in force is not the one that
+ * its author read: a form begins with the price in force.
+ */
+function* throwIfChanged(
+  latest: StoredPriceVersion,
+  read: z.output<typeof change>,
+  at: number,
+): Transaction<void> {
+  const inForce = (yield* priceVersionAt(latest.model, at)) ?? latest;
+  const { from_version: last = latest.version, price_version: base = inForce.version } = read;
+  const unread = last !== latest.version ? latest : inForce.version > base ? inForce : undefined;
+  if (unread === undefined) return;
+  const { model, version, effectiveAt, price } = unread;
+  throwProblem('version_conflict', {
+    current: { model, version, since: instant(effectiveAt), prices: pricesOf(price, wholePpm) },
+  });
 }
 
 async function importList(

@@ -62,6 +62,7 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
     model: model.id,
     price: writtenPrices(lines),
     from_version: latestVersionOf(model),
+    price_version: model.price_version,
   };
   const changed = JSON.stringify(change.price) !== JSON.stringify(writtenPrices(start));
   const wrong = lines.some((line) => lineError(line) !== undefined);
