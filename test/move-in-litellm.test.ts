@@ -266,6 +266,23 @@ credential_list:
   ]);
 });
 
+test('an address may stand in a variable, which is not set yet', async () => {
+  const config = join(await folder(), 'litellm.yaml');
+  await writeFile(
+    config,
+    `
+model_list:
+  - { model_name: gpt-4o, litellm_params: { model: azure/gpt-4o, api_base: os.environ/AZURE_API_BASE, api_key: os.environ/AZURE_API_KEY } }
+  - model_name: claude-sonnet-4-5
+    litellm_params: { model: bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0, api_key: k, aws_region_name: os.environ/REGION }
+`,
+  );
+  const options = { rate: '7', json: true } as const;
+  const told = JSON.parse(await printed(() => importLitellm(config, options, {})));
+  expect(told.configuration).toContain('base_url: ${AZURE_API_BASE}');
+  expect(told.configuration).toContain('base_url: https://bedrock-runtime.${REGION}.amazonaws.com');
+});
+
 test('what came of it answers', async () => {
   const sim = await startSim();
   onTestFinished(() => sim.close());

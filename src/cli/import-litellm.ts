@@ -83,6 +83,9 @@ function listIn(file: string): ReturnType<typeof litellmList> {
   return list;
 }
 
+/** A variable's value that is right as a key and as an address. */
+const anyValue = 'https://set';
+
 /**
  * Reads the result once more as the gateway will; the variables that it names need not be set yet.
  */
@@ -98,9 +101,9 @@ async function configurationText(
     channels,
   });
   const text = stringify(value, { lineWidth: 0 });
-  const named = [...text.matchAll(/(?<!\$)\$\{([^}\n]*)\}/g)].map(([, name = '']) => [name, 'set']);
+  const names = [...text.matchAll(/(?<!\$)\$\{([^}\n]*)\}/g)].map(([, name = '']) => name);
   const read = await readConfiguration(text, {
-    env: Object.fromEntries(named),
+    env: Object.fromEntries(names.map((name) => [name, anyValue])),
     vendors: [...vendors.values()],
     serves,
     now,
