@@ -165,7 +165,7 @@ async function converted(file: string) {
   const options = { rate: '7', json: true } as const;
   const told = JSON.parse(await printed(() => importLitellm(config, options, {})));
   const text = String(told.configuration);
-  const read = await configurationFrom(text.replaceAll(/\$\{[A-Z_]+\}/g, 'variable'));
+  const read = await configurationFrom(text.replaceAll(/(?<!\$)\$\{[A-Z_]+\}/g, 'variable'));
   return { told, text, read, model: (id: string) => read.models.find((one) => one.id === id) };
 }
 
@@ -281,6 +281,14 @@ model_list:
   const told = JSON.parse(await printed(() => importLitellm(config, options, {})));
   expect(told.configuration).toContain('base_url: ${AZURE_API_BASE}');
   expect(told.configuration).toContain('base_url: https://bedrock-runtime.${REGION}.amazonaws.com');
+});
+
+test('a key with the signs of a variable stays as it is', async () => {
+  const { read } = await converted(`
+model_list:
+  - { model_name: gpt-4o, litellm_params: { model: openai/gpt-4o, api_key: "sk-\${A}" } }
+`);
+  expect(read.channels).toMatchObject([{ secret: 'sk-${A}' }]);
 });
 
 test('what came of it answers', async () => {

@@ -254,7 +254,7 @@ function secretOf(params: LitellmEntry): string | undefined {
 function filled(written: unknown): string | undefined {
   if (typeof written !== 'string' || written === '') return undefined;
   const name = /^os\.environ\/(.+)$/.exec(written)?.[1];
-  return name === undefined ? written.replaceAll('${', '$${') : `\${${name}}`;
+  return name === undefined ? written.replaceAll('${', () => '$${') : `\${${name}}`;
 }
 
 /**
