@@ -7,7 +7,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { usageRecord } from '../usage/page.ts';
 import type { TimeRange } from '../usage/ranges.ts';
-import type { Endpoint, HttpRequest } from './endpoint.ts';
+import { type Endpoint, type HttpRequest, queryOf } from './endpoint.ts';
 import { chatConvention, messagesConvention } from './entry.ts';
 import {
   type KeyFigures,
@@ -178,7 +178,7 @@ const spanDaysMax = 366;
 
 /** Whole days by the operator's calendar; without them, the present month. */
 function spanOf({ request: { url }, at, utcOffsetMinutes }: FiguresQuery): TimeRange {
-  const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
+  const query = queryOf(url);
   const startOf = (param: string): number | undefined => {
     const day = query.get(param);
     if (day === null || day === '') return undefined;
@@ -213,7 +213,7 @@ const idPattern = /^(?:[a-z]+[-_])?([0-9a-f]{32})$/;
  * a video. It is there once the answer has ended.
  */
 function* generationAnswer({ principal, request: { url } }: FiguresQuery): Transaction<object> {
-  const id = new URLSearchParams(url.split('?', 2)[1] ?? '').get('id') ?? '';
+  const id = queryOf(url).get('id') ?? '';
   if (id === '') refuse('missing_parameter', { param: 'id' });
   const digits = idPattern.exec(id)?.[1];
   const record = yield* usageRecord(principal.userId, digits === undefined ? id : `req_${digits}`);

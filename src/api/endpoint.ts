@@ -70,6 +70,10 @@ export interface Endpoint {
 export const fullPath = ({ path }: Pick<Endpoint, 'path'>): string =>
   /^\/(?:v1beta|upload)\//.test(path) ? path : `/v1${path}`;
 
+/** The query of a request's URL. */
+export const queryOf = (url: string): URLSearchParams =>
+  new URLSearchParams(url.split('?', 2)[1] ?? '');
+
 /** The `:id` of the request's path. */
 export function idIn({ request: { params } }: RequestContext): string {
   const { id } = params;

@@ -4,7 +4,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import { ArrayResponse } from '../http/array-response.ts';
 import { embedFormat, parseBatchEmbedContents, parseEmbedContent } from './embed-content.ts';
-import type { Endpoint, RequestContext } from './endpoint.ts';
+import { type Endpoint, type RequestContext, queryOf } from './endpoint.ts';
 import { generateConvention } from './entry.ts';
 import type { InlinedFiles } from './inlined-files.ts';
 import { generateFormat, parseGenerate, parseTokenCountOf, renderTotalTokens } from './generate.ts';
@@ -31,7 +31,7 @@ const bodyOf = ({ request }: RequestContext): ParsedJson => takeJson(request);
 
 /** A stream is events where the client asks for them, and else an array. */
 const wantsEvents = ({ request }: RequestContext): boolean =>
-  new URLSearchParams(request.url.split('?', 2)[1] ?? '').get('alt') === 'sse';
+  queryOf(request.url).get('alt') === 'sse';
 
 /** The methods of models under `/v1beta/models`. */
 export function generateEndpoints(

@@ -12,6 +12,7 @@ import {
   type Endpoint,
   type RequestContext,
   idIn,
+  queryOf,
   sendJson,
 } from './endpoint.ts';
 import { chatConvention, generateConvention, sharedConvention, speaksGenerate } from './entry.ts';
@@ -77,7 +78,9 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
   };
   return [
     endpoint('POST', uploadPath, (context) =>
-      queryOf(context).has('upload_id') ? proceed(context, uploads) : begin(context, uploads),
+      queryOf(context.request.url).has('upload_id')
+        ? proceed(context, uploads)
+        : begin(context, uploads),
     ),
     endpoint('GET', filesPath, list),
     endpoint('GET', `${filesPath}/:id`, async (context) =>
@@ -100,7 +103,7 @@ function conventionOf(path: string, uploads: Uploads): ClientConvention {
     credential(headers, url) {
       const given = generateConvention.credential(headers, url);
       if (given !== undefined || path !== uploadPath) return given;
-      const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
+      const query = queryOf(url);
       return uploads.keyIn(query.get('upload_id') ?? '', query.get('upload_pass') ?? '');
     },
     spokenBy: (headers, url) =>
@@ -110,9 +113,6 @@ function conventionOf(path: string, uploads: Uploads): ClientConvention {
   };
   return convention;
 }
-
-const queryOf = ({ request: { url } }: RequestContext): URLSearchParams =>
-  new URLSearchParams(url.split('?', 2)[1] ?? '');
 
 /** A header of the protocol; undefined: absent or empty. */
 function headerOf({ request: { headers } }: RequestContext, name: string): string | undefined {
@@ -189,7 +189,7 @@ function sizeOf(value: unknown, bytesMax: number): number {
 /** A request to the address of an upload. */
 async function proceed(context: RequestContext, uploads: Uploads): Promise<void> {
   const asked = commandsOf(context);
-  const id = queryOf(context).get('upload_id') ?? '';
+  const id = queryOf(context.request.url).get('upload_id') ?? '';
   const found = await uploads.find(context.principal.userId, id);
   if (asked.has('query') && found?.sha256 !== undefined) return answerFile(context, uploads, found);
   if (found === undefined || found.sha256 !== undefined) refuse('upload_not_found', { id });
@@ -327,7 +327,7 @@ function render(file: Upload, { request }: RequestContext, uploads: Uploads): ob
 
 /** GET /v1beta/files: a page, the newest first. A token is the time and id of a page's last file. */
 async function list(context: RequestContext, uploads: Uploads): Promise<void> {
-  const query = queryOf(context);
+  const query = queryOf(context.request.url);
   const size = Math.min(numberIn(query, 'pageSize', 1) ?? pageDefault, pageMax);
   const token = query.get('pageToken') ?? query.get('page_token') ?? '';
   const [, createdAt, id = ''] = /^(\d{1,15})-([a-z0-9]{32})$/.exec(token) ?? [];

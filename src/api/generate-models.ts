@@ -2,6 +2,7 @@ import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ModelKind, Offer, Snapshot } from '../catalog/snapshot.ts';
 import { offerTo } from '../gateway/models/offers.ts';
+import { queryOf } from './endpoint.ts';
 
 /** Where clients look for models, beside `/v1`: those of the Gemini API, and those of Vertex. */
 export const modelPrefixes: readonly string[] = [
@@ -45,7 +46,7 @@ function render({ model }: Offer): object {
  * first one.
  */
 export function listGenerateModels(all: readonly Offer[], url: string): string {
-  const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
+  const query = queryOf(url);
   const offers = all.filter(({ model }) => methodsOf[model.kind] !== undefined);
   const size = Math.min(numberIn(query, 'pageSize', 1) ?? pageDefault, pageMax);
   const from = numberIn(query, 'pageToken', 0) ?? 0;

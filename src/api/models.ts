@@ -3,7 +3,7 @@ import { refuse } from '../base/refusal.ts';
 import type { Offer, Snapshot } from '../catalog/snapshot.ts';
 import { offerTo } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
-import type { Endpoint, HttpRequest } from './endpoint.ts';
+import { type Endpoint, type HttpRequest, queryOf } from './endpoint.ts';
 import { generateConvention, sharedConvention, speaksMessages } from './entry.ts';
 import {
   getGenerateModel,
@@ -106,7 +106,7 @@ function listModels(
   at: number,
 ): string {
   const reached = offersTo(snapshot, principal);
-  const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
+  const query = queryOf(url);
   // The page size may be all that shows Claude Code's convention (doors.md §5.1).
   if (speaksMessages(headers) || limitOf(query) !== undefined)
     return JSON.stringify(pageOf(reached, query, at));

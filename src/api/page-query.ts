@@ -1,5 +1,5 @@
 import { refuse } from '../base/refusal.ts';
-import type { RequestContext } from './endpoint.ts';
+import { type RequestContext, queryOf } from './endpoint.ts';
 
 /** Which page of a list the client wants. `pageQuery` in schema.ts describes the parameters. */
 export interface PageQuery {
@@ -12,7 +12,7 @@ export interface PageQuery {
 const pageDefault = 20;
 
 export function pageQueryOf({ request }: RequestContext, limitMax: number): PageQuery {
-  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+  const query = queryOf(request.url);
   const order = query.get('order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc')
     refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });

@@ -6,7 +6,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { ResponseStore } from '../memory/responses.ts';
 import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
-import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
+import { type Endpoint, type RequestContext, idIn, queryOf, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
 import { sendStoredEvents } from './background-events.ts';
 import { pageOf, type PageQuery, pageQueryOf } from './page-query.ts';
@@ -118,7 +118,7 @@ function storedEndpoints(
       path: '/responses/:id',
       handle: async (context) => {
         const found = await foundResponse(store, context);
-        const startingAfter = streamedAfter(queryOf(context));
+        const startingAfter = streamedAfter(queryOf(context.request.url));
         if (startingAfter === undefined) return sendJson(context, found.body);
         const { principal, response: client } = context;
         return sendStoredEvents({ store, timers }, principal.userId, found, {
@@ -177,9 +177,6 @@ async function foundResponse(
   if (response === undefined) refuse('response_not_found', { id });
   return response;
 }
-
-const queryOf = ({ request }: RequestContext): URLSearchParams =>
-  new URLSearchParams(request.url.split('?')[1] ?? '');
 
 /** The last event that a client of a stored stream has; undefined: it wants the whole response. */
 function streamedAfter(query: URLSearchParams): number | undefined {

@@ -10,7 +10,7 @@ import { SpoolPool } from '../http/spool.ts';
 import type { Files } from '../media/files.ts';
 import { readImage } from '../media/image.ts';
 import type { VideoImage } from '../providers/media-request.ts';
-import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
+import { type Endpoint, type RequestContext, idIn, queryOf, sendJson } from './endpoint.ts';
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
 import { pageOf, pageQueryOf } from './page-query.ts';
@@ -302,8 +302,7 @@ async function content(
   fileHandler: FileHandler,
   context: RequestContext,
 ): Promise<void> {
-  const variant =
-    new URLSearchParams(context.request.url.split('?')[1] ?? '').get('variant') ?? 'video';
+  const variant = queryOf(context.request.url).get('variant') ?? 'video';
   if (variant !== 'video')
     refuse('invalid_value', { param: 'variant', why: "only 'video' is available." });
   const task = await foundTask(tasks, context, 'video_id');
