@@ -33,10 +33,18 @@ const checksumBytes = 4;
  */
 const heapGrowthPercent = 20;
 
+/**
+ * Threads for files and names, among others. At most half of them look up names at a time: two for
+ * addresses of clients (src/media/downloads.ts), which may take long, and two for all else.
+ */
+const threads = 8;
+
 if (major < 20 || (major === 20 && minor < 19))
   fail(`Tollgate needs Node 20.19 or newer; this is ${process.versions.node}.`);
 if (!existsSync(entry))
   fail('dist/ is missing: run `npm run build` first (`npm start` does it by itself).');
+// An empty variable is an absent one.
+process.env.UV_THREADPOOL_SIZE ||= String(threads);
 setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
 // Once streams were open for seconds, V8 would make the objects of all requests in the old
 // generation, and collect it five times a second under load (decision 0028).

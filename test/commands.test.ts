@@ -53,6 +53,23 @@ function tollgate(
   });
 }
 
+test('a process has eight threads for files and names, unless the operator says otherwise', async () => {
+  const tell = join(folder, 'threads.cjs');
+  writeFileSync(
+    tell,
+    "process.on('exit', () => console.log(`threads: ${process.env.UV_THREADPOOL_SIZE}`));",
+  );
+  const env = { NODE_OPTIONS: `--require=${tell}` };
+  for (const [said, threads] of [
+    [undefined, 8],
+    ['', 8],
+    ['16', 16],
+  ] as const) {
+    const given = said === undefined ? env : { ...env, UV_THREADPOOL_SIZE: said };
+    expect((await tollgate(['--version'], given)).output).toContain(`threads: ${threads}\n`);
+  }
+});
+
 test('a demo that cannot start leaves nothing behind', async () => {
   const place = mkdtempSync(join(folder, 'demo-'));
   expect((await tollgate(['demo', '--port', String(port)], { TMPDIR: place })).code).toBe(1);

@@ -24,7 +24,12 @@ import {
 } from '../http/multipart.ts';
 import { type HeldBody, readBody } from '../http/request-body.ts';
 import { type SpoolPool, SpoolPool as OpenSpools, spoolLimits } from '../http/spool.ts';
-import { type DownloadedMedium, type Downloads, isDownloadFailure } from '../media/downloads.ts';
+import {
+  type DownloadedMedium,
+  type Downloads,
+  isDownloadFailure,
+  type WantedMedium,
+} from '../media/downloads.ts';
 import { readImage } from '../media/image.ts';
 import {
   qualitySynonyms,
@@ -250,19 +255,18 @@ interface SentImage {
 
 /**
  * Reads the images of the form or the JSON body, downloads and checks them. Throws the Refusal that
- * names the wrong one. `left` ends downloads early.
+ * names the wrong one.
  */
 export async function readInputImages(
   body: RequestBody,
   files: readonly FormFile[],
-  downloads: Downloads,
-  left: AbortSignal,
+  download: (wanted: readonly WantedMedium[]) => ReturnType<Downloads['all']>,
 ): Promise<InputImages> {
   const sent = [...(await imagesInForm(files)), ...imagesInJson(body)];
   const wanted = sent.flatMap(({ content }) =>
     Buffer.isBuffer(content) ? [] : [{ url: content.url, kind: 'image' as const }],
   );
-  const had = wanted.length === 0 ? noContents : await downloads.all(wanted, left);
+  const had = wanted.length === 0 ? noContents : await download(wanted);
   if (isDownloadFailure(had)) {
     const at = sent.find(({ content }) => !Buffer.isBuffer(content) && content.url === had.url);
     refuse('invalid_value', { param: at?.param ?? 'image', why: had.why });

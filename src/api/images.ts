@@ -120,9 +120,9 @@ async function edit(
   parseImageOptions(body, terms, prompt, noInputImages);
   const leaving = new AbortController();
   response.onLeave(() => leaving.abort());
-  const images = await readInputImages(body, files, parts.downloads, leaving.signal).finally(() =>
-    response.onLeave(undefined),
-  );
+  const images = await readInputImages(body, files, (wanted) =>
+    parts.downloads.all(principal.userId, wanted, leaving.signal),
+  ).finally(() => response.onLeave(undefined));
   if (leaving.signal.aborted) return;
   const options = parseImageOptions(body, terms, prompt, images);
   await checkRoom(parts, id, principal, options);

@@ -45,3 +45,28 @@ export class Semaphore {
     });
   }
 }
+
+/** A semaphore in which one account has at most `ownMax` places at a time. */
+export class AccountSemaphore {
+  readonly #all: Semaphore;
+  readonly #ownMax: number;
+  readonly #own = new Map<string, { readonly places: Semaphore; tasks: number }>();
+
+  constructor(places: number, ownMax: number) {
+    this.#all = new Semaphore(places);
+    this.#ownMax = ownMax;
+  }
+
+  /** As `Semaphore.run`. What waits for the account's own places holds no other one. */
+  async run<T>(account: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const own = this.#own.get(account) ?? { places: new Semaphore(this.#ownMax), tasks: 0 };
+    this.#own.set(account, own);
+    own.tasks += 1;
+    try {
+      return await own.places.run(signal, () => this.#all.run(signal, work));
+    } finally {
+      own.tasks -= 1;
+      if (own.tasks === 0) this.#own.delete(account);
+    }
+  }
+}

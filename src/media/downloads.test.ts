@@ -54,6 +54,7 @@ async function download(
   { limits = {}, resolve = nowhere, kind = 'image', left = stays }: DownloadOptions = {},
 ): Promise<string> {
   const got = await new Downloads({ ...mediaLimits, ...limits }, resolve).all(
+    'a',
     [{ url, kind }],
     left,
   );
@@ -268,7 +269,7 @@ describe('nobody can make us hold or wait', () => {
       url: `http://127.0.0.1:${host.port}/${n}`,
       kind: 'image' as const,
     }));
-    expect(await downloads.all(wanted, stays)).toMatchObject({
+    expect(await downloads.all('a', wanted, stays)).toMatchObject({
       why: expect.stringContaining('more than 2000 bytes together'),
     });
   });
@@ -280,9 +281,11 @@ describe('nobody can make us hold or wait', () => {
       url: `http://127.0.0.1:${host.port}/${n}`,
       kind: 'image' as const,
     });
-    expect(await downloads.all([1, 2, 3].map(wanted), stays)).toMatchObject({ url: wanted(3).url });
+    expect(await downloads.all('a', [1, 2, 3].map(wanted), stays)).toMatchObject({
+      url: wanted(3).url,
+    });
     expect(host.requests).toHaveLength(0);
-    expect(await downloads.all([1, 1, 1, 2, 1].map(wanted), stays)).toHaveProperty('size', 2);
+    expect(await downloads.all('a', [1, 1, 1, 2, 1].map(wanted), stays)).toHaveProperty('size', 2);
     expect(host.requests).toHaveLength(2);
   });
 
@@ -326,7 +329,7 @@ describe('nobody can make us hold or wait', () => {
     );
   });
 
-  test('a name server that says nothing holds one lookup, also when the requests are over', async () => {
+  test('name servers that say nothing hold one lookup of an account, and two of all', async () => {
     let open = 0;
     let answer = (): void => {};
     const answered = new Promise<void>((resolve) => {
@@ -339,25 +342,47 @@ describe('nobody can make us hold or wait', () => {
       return ['10.0.0.1'];
     };
     const downloads = new Downloads({ ...mediaLimits, totalMs: 100 }, resolve);
-    const ask = (n: number) =>
+    const ask = (account: string, n: number) =>
       downloads.all(
+        account,
         Array.from({ length: 10 }, (_, i) => ({
           url: `http://slow${i}.n${n}.example/`,
           kind: 'image',
         })),
         stays,
       );
-    const asked = [ask(0), ask(1)];
+    const asked = [ask('a', 0), ask('a', 1)];
     await new Promise(setImmediate);
     expect(open).toBe(1);
+    asked.push(ask('b', 2), ask('c', 3));
+    await new Promise(setImmediate);
+    expect(open).toBe(2);
     for (const result of await Promise.all(asked))
       expect(result).toMatchObject({ why: expect.stringContaining('longer than 0.1 seconds') });
-    const late = ask(2);
+    // The requests are over, and their lookups are not.
+    const late = ask('a', 4);
     await new Promise(setImmediate);
-    expect(open).toBe(1);
+    expect(open).toBe(2);
     answer();
     expect(await late).toMatchObject({ why: notPublic });
     expect(open).toBe(0);
+  });
+
+  test('an account whose hosts say nothing leaves half of the places to others', async () => {
+    const host = await startHost(
+      (request, response) => request.url === '/quick' && response.end(png),
+    );
+    const wanted = (path: string) => ({
+      url: `http://127.0.0.1:${host.port}/${path}`,
+      kind: 'image' as const,
+    });
+    const limits = { ...mediaLimits, ...open.limits, atOnceMax: 4, totalMs: 500 };
+    const downloads = new Downloads(limits);
+    const slow = downloads.all('a', [1, 2, 3, 4, 5].map(String).map(wanted), stays);
+    await expect.poll(() => host.requests.length).toBe(2);
+    expect(await downloads.all('b', [wanted('quick')], stays)).toHaveProperty('size', 1);
+    expect(host.requests).toHaveLength(3);
+    expect(await slow).toMatchObject({ why: expect.stringContaining('longer than 0.5 seconds') });
   });
 
   test('a client that leaves ends it', async () => {
@@ -375,14 +400,15 @@ describe('nobody can make us hold or wait', () => {
     );
     const at = (path: string) => `http://127.0.0.1:${host.port}/${path}`;
     const downloads = new Downloads({ ...mediaLimits, ...open.limits, atOnceMax: 1, totalMs: 400 });
-    const slow = downloads.all([{ url: at('slow'), kind: 'image' }], stays);
+    const slow = downloads.all('a', [{ url: at('slow'), kind: 'image' }], stays);
     const quick = await downloads.all(
+      'a',
       [{ url: at('quick'), kind: 'image' }],
       AbortSignal.timeout(200),
     );
     expect(quick).toMatchObject({ why: expect.stringContaining('the client left') });
     await slow;
-    expect(await downloads.all([{ url: at('quick'), kind: 'image' }], stays)).toHaveProperty(
+    expect(await downloads.all('a', [{ url: at('quick'), kind: 'image' }], stays)).toHaveProperty(
       'size',
       1,
     );

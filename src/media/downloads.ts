@@ -1,7 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import { Semaphore } from '../base/semaphore.ts';
+import { AccountSemaphore, Semaphore } from '../base/semaphore.ts';
 import { contentType, type MediumKind, typeMismatch } from './content-type.ts';
-import { type Budget, Fetcher, FetchFailed, type Resolve, systemResolve } from './fetcher.ts';
+import {
+  type Budget,
+  type Fetched,
+  Fetcher,
+  FetchFailed,
+  type Resolve,
+  systemResolve,
+} from './fetcher.ts';
 import type { FileSource, NotStored } from './files.ts';
 import { type MediaLimits, type FileLimits, mediaLimits } from './limits.ts';
 
@@ -29,31 +36,35 @@ export const isDownloadFailure = (
 ): result is DownloadFailure => 'why' in result;
 
 /**
+ * A lookup takes one of the threads that look up names in a process, and cannot be cancelled. A name
+ * server that does not answer holds it for long after its request is over. `bin/tollgate.js` makes
+ * four such threads: clients have two, and vendors' names are looked up in the others.
+ */
+const lookupsMax = 2;
+
+/**
  * Downloads media that clients give by address: from public hosts only, within limits, never twice
- * for one request.
+ * for one request. A host that does not answer holds a place for long: one account has at most half
+ * of them.
  */
 export class Downloads {
   readonly #limits: MediaLimits;
-  readonly #fetcher: Fetcher;
-  readonly #gate: Semaphore;
+  readonly #resolve: Resolve;
+  readonly #lookups = new AccountSemaphore(lookupsMax, lookupsMax / 2);
+  readonly #gate: AccountSemaphore;
 
   constructor(limits: MediaLimits, resolve: Resolve = systemResolve) {
     this.#limits = limits;
-    // A lookup takes one of the two threads that look up names in a process, and cannot be
-    // cancelled. A name server that does not answer holds it for long after its request is over.
-    // So clients have one of the threads, and vendors' names are looked up in the other.
-    const lookups = new Semaphore(1);
-    this.#fetcher = new Fetcher(limits, (host, signal) =>
-      lookups.run(signal, () => resolve(host, signal)),
-    );
-    this.#gate = new Semaphore(limits.atOnceMax);
+    this.#resolve = resolve;
+    this.#gate = new AccountSemaphore(limits.atOnceMax, Math.ceil(limits.atOnceMax / 2));
   }
 
   /**
-   * Downloads everything that one request wants, by address; returns the first failure instead if
-   * there is one. `left` ends the downloads early.
+   * Downloads everything that one request of the account wants, by address; returns the first
+   * failure instead if there is one. `left` ends the downloads early.
    */
   async all(
+    account: string,
     wanted: readonly WantedMedium[],
     left: AbortSignal,
   ): Promise<ReadonlyMap<string, DownloadedMedium> | DownloadFailure> {
@@ -75,13 +86,14 @@ export class Downloads {
     );
     const budget: Budget = { bytes: requestBytesMax };
     const had = new Map<string, DownloadedMedium>();
+    const fetcher = new Fetcher(this.#limits, (host, signal) =>
+      this.#lookups.run(account, signal, () => this.#resolve(host, signal)),
+    );
     let failed: DownloadFailure | undefined;
     const one = async (url: string): Promise<void> => {
       try {
-        had.set(
-          url,
-          await this.#gate.run(stop.signal, () => this.#one(url, wanted, stop.signal, budget)),
-        );
+        const read = () => fetcher.fetch(url, stop.signal, budget);
+        had.set(url, asWanted(url, wanted, await this.#gate.run(account, stop.signal, read)));
       } catch (error) {
         failed ??= { url, why: `it could not be downloaded: ${whyOf(error, stop.signal)}` };
         stop.abort();
@@ -92,21 +104,20 @@ export class Downloads {
     left.removeEventListener('abort', leave);
     return failed ?? had;
   }
+}
 
-  async #one(
-    url: string,
-    wanted: readonly WantedMedium[],
-    signal: AbortSignal,
-    budget: Budget,
-  ): Promise<DownloadedMedium> {
-    const { bytes, path } = await this.#fetcher.fetch(url, signal, budget);
-    const type = contentType(bytes, path);
-    for (const { kind, url: of } of wanted) {
-      const why = of === url ? typeMismatch(kind, type) : undefined;
-      if (why !== undefined) throw new FetchFailed(`${why}.`);
-    }
-    return { type: type ?? '', base64: bytes.toString('base64') };
+/** What an address gave, as the request wants it. */
+function asWanted(
+  url: string,
+  wanted: readonly WantedMedium[],
+  { bytes, path }: Fetched,
+): DownloadedMedium {
+  const type = contentType(bytes, path);
+  for (const { kind, url: of } of wanted) {
+    const why = of === url ? typeMismatch(kind, type) : undefined;
+    if (why !== undefined) throw new FetchFailed(`${why}.`);
   }
+  return { type: type ?? '', base64: bytes.toString('base64') };
 }
 
 const timeouts = new Set([

@@ -17,7 +17,7 @@ export interface Budget {
   bytes: number;
 }
 
-interface Fetched {
+export interface Fetched {
   readonly bytes: Buffer;
   /** The path of the address that sent them. */
   readonly path: string;

@@ -1,6 +1,6 @@
 import { editJsonBytes, jsonText, type JsonPath, isObject } from '../../base/json.ts';
 import { refusal } from '../../base/refusal.ts';
-import { type DownloadedMedium, type Downloads, isDownloadFailure } from '../../media/downloads.ts';
+import { type DownloadedMedium, isDownloadFailure } from '../../media/downloads.ts';
 import type {
   Adapter,
   VendorCall,
@@ -19,14 +19,15 @@ import type { FundedRequest } from '../reserve.ts';
  * second channel gets the media downloaded for the first.
  */
 export function inlineMedia(
-  { parts, request }: FundedRequest,
+  funded: FundedRequest,
   progress: RequestProgress,
   adapter: Adapter,
   call: VendorCall,
 ): Promise<VendorCall | AttemptResult> | undefined {
-  if (request.addresses === undefined) return undefined;
-  const wanted = addressesToInline(request.addresses, adapter, call);
-  return wanted.length === 0 ? undefined : withBytes(parts.downloads, progress, wanted, call);
+  const { addresses } = funded.request;
+  if (addresses === undefined) return undefined;
+  const wanted = addressesToInline(addresses, adapter, call);
+  return wanted.length === 0 ? undefined : withBytes(funded, progress, wanted, call);
 }
 
 /** The URLs that this vendor does not read itself. */
@@ -44,7 +45,7 @@ export function addressesToInline(
 const noneDownloaded: ReadonlyMap<string, DownloadedMedium> = new Map();
 
 async function withBytes(
-  downloads: Downloads,
+  { parts, request }: FundedRequest,
   progress: RequestProgress,
   wanted: readonly MediaAddress[],
   call: VendorCall,
@@ -61,7 +62,7 @@ async function withBytes(
     },
   };
   progress.startWork(work);
-  const got = await downloads.all(missing, leaving.signal);
+  const got = await parts.downloads.all(request.principal.userId, missing, leaving.signal);
   progress.endWork(work);
   if (ended !== undefined) return ended;
   if (isDownloadFailure(got)) {

@@ -89,7 +89,7 @@ export async function submitTask(
 async function withInlineImages(
   parts: TaskParts,
   makers: readonly VideoCandidate[],
-  { names }: VideoSubmission,
+  { names, principal }: VideoSubmission,
   stop: AbortSignal,
 ): Promise<readonly VideoCandidate[]> {
   const isWanted = ({ adapter, call }: VideoCandidate, url: string): boolean =>
@@ -99,6 +99,7 @@ async function withInlineImages(
   );
   if (urls.length === 0) return makers;
   const got = await parts.downloads.all(
+    principal.userId,
     [...new Set(urls)].map((url) => ({ url, kind: 'image' })),
     stop,
   );
