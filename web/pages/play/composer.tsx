@@ -232,11 +232,21 @@ function AddFiles({ takes, onFiles, onImage }: AddFilesProps): ReactNode {
           target.value = '';
         }}
       />
-      <Button icon="attach" aria-label={chat.attach} onClick={() => input.current?.click()}>
+      <Button
+        icon="attach"
+        className="max-sm:gap-0"
+        aria-label={chat.attach}
+        onClick={() => input.current?.click()}
+      >
         <span className="max-sm:hidden">{chat.attach}</span>
       </Button>
       {!takes.includes('image') ? null : address === undefined ? (
-        <Button icon="link" aria-label={chat.addUrl} onClick={() => setAddress('')}>
+        <Button
+          icon="link"
+          className="max-sm:gap-0"
+          aria-label={chat.addUrl}
+          onClick={() => setAddress('')}
+        >
           <span className="max-sm:hidden">{chat.addUrl}</span>
         </Button>
       ) : (
