@@ -48,7 +48,10 @@ export class BackgroundStream extends ClientResponse {
   }
 
   override onDrain(go: () => void): void {
-    this.#client.onDrain(go);
+    this.#client.onDrain(() => {
+      this.drains = this.#client.drains;
+      go();
+    });
   }
 
   override startStream(): void {

@@ -116,41 +116,54 @@ test(`${crowd} clients that dribble their requests or read nothing of their answ
   await running.expectBooks();
 });
 
-test('a client that reads all the time, but slower than its stream, is not let go', async () => {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url).replace('max_output: 1000', 'max_output: 100000000'),
-    yuan: '100000000',
-    limits: { stalledMs: 1_500 },
-  });
-  const piece = chunk({ content: 'word '.repeat(2_000) });
-  let stopped = false;
-  vendor.answer((_, response) => {
-    const stream = sse(response);
-    const more = (): void => {
-      while (!response.destroyed && stream.write(piece));
-    };
-    stream.on('drain', more).on('close', () => (stopped = true));
-    more();
-    return stream;
-  });
-  const body = JSON.stringify({ ...hello, stream: true, max_tokens: 100_000_000 });
-  const socket = await connected(running.url);
-  socket.write(
-    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
-  let readAt = 0;
-  socket.on('data', () => {
-    readAt = performance.now();
-    socket.pause();
-    setTimeout(() => socket.resume(), 40);
-  });
-  await wait(6_000);
-  expect(performance.now() - readAt).toBeLessThan(1_000);
-  expect([stopped, socket.destroyed]).toEqual([false, false]);
-  socket.destroy();
-  await expect.poll(() => stopped, { timeout: 5_000 }).toBe(true);
-  await expect.poll(async () => (await running.usage()).length, { timeout: 20_000 }).toBe(1);
-  await running.expectBooks();
-});
+test.each([
+  ['/v1/chat/completions', { ...hello, stream: true, max_tokens: 100_000_000 }],
+  [
+    '/v1/responses',
+    { model: 'm1', input: 'Hello', background: true, stream: true, max_output_tokens: 100_000_000 },
+  ],
+])(
+  'a client that reads all the time, but slower than its stream, is not let go: %s',
+  async (path, asked) => {
+    const vendor = await startVendor();
+    const running = await startRunning({
+      databaseUrl: await sqliteUrl(migrations),
+      configuration: oneModel(vendor.url)
+        .replace('max_output: 1000', 'max_output: 100000000')
+        .replaceAll('vendor: openai', 'vendor: deepseek'),
+      yuan: '100000000',
+      limits: { stalledMs: 1_500 },
+    });
+    const piece = chunk({ content: 'word '.repeat(2_000) });
+    let stopped = false;
+    vendor.answer((_, response) => {
+      const stream = sse(response);
+      const more = (): void => {
+        while (!response.destroyed && stream.write(piece));
+      };
+      stream.on('drain', more).on('close', () => (stopped = true));
+      more();
+      return stream;
+    });
+    const body = JSON.stringify(asked);
+    const socket = await connected(running.url);
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    let readAt = 0;
+    socket.on('data', () => {
+      readAt = performance.now();
+      socket.pause();
+      setTimeout(() => socket.resume(), 40);
+    });
+    await wait(6_000);
+    expect(performance.now() - readAt).toBeLessThan(1_000);
+    expect([stopped, socket.destroyed]).toEqual([false, false]);
+    socket.destroy();
+    for (const { id } of await running.gateway.database.query('SELECT id FROM response'))
+      await running.post(`/v1/responses/${String(id)}/cancel`, {});
+    await expect.poll(() => stopped, { timeout: 5_000 }).toBe(true);
+    await expect.poll(async () => (await running.usage()).length, { timeout: 20_000 }).toBe(1);
+    await running.expectBooks();
+  },
+);
