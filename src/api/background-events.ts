@@ -1,6 +1,7 @@
 import { pause, type Timers } from '../base/clock.ts';
 import { isObject, parse, utf8 } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
+import type { GatewayLimits } from '../gateway/parts.ts';
 import { ClientResponse } from '../http/client-response.ts';
 import type { ResponseStore, StoredEvents, StoredResponse } from '../memory/responses.ts';
 
@@ -115,24 +116,32 @@ export class BackgroundStream extends ClientResponse {
 
 /** How often stored events are looked for. Their runner stores them every two seconds. */
 const lookEveryMs = 1_000;
-const keepAliveMs = 15_000;
+/** A client that is behind gets the next piece once it has room again. */
+const pieceBytes = 65_536;
+
+interface EventSource {
+  readonly store: ResponseStore;
+  readonly timers: Timers;
+  readonly limits: Pick<GatewayLimits, 'keepAliveMs' | 'stalledMs'>;
+}
 
 /**
  * GET /v1/responses/{id}?stream=true: the events of a response in the background, from the one
  * behind `startingAfter`, whichever node runs it. Resolves when it has ended or the client has left.
  */
 export async function sendStoredEvents(
-  { store, timers }: { readonly store: ResponseStore; readonly timers: Timers },
+  source: EventSource,
   account: string,
   found: StoredResponse,
   { startingAfter, client }: { readonly startingAfter: number; readonly client: ClientResponse },
 ): Promise<void> {
   const { id } = found;
+  const { store, timers, limits } = source;
   const reader = new EventReader(startingAfter);
   let response: StoredResponse | undefined = found;
   // The head leaves with the first bytes: a client that waits for the next event gets it at once.
   for (
-    let silentMs = keepAliveMs;
+    let silentMs = limits.keepAliveMs;
     response !== undefined && !client.closed;
     silentMs += lookEveryMs
   ) {
@@ -147,15 +156,32 @@ export async function sendStoredEvents(
     const text = stored.map((part) => reader.next(part)).join('');
     const hasEnded = response.status !== 'queued' && response.status !== 'in_progress';
     if (hasEnded) return client.end(text + reader.end(response));
-    if (text !== '' || silentMs >= keepAliveMs) {
+    if (text !== '' || silentMs >= limits.keepAliveMs) {
       silentMs = 0;
-      if (!client.write(text === '' ? ': keep-alive\n\n' : text))
-        await new Promise<void>((go) => client.onDrain(go));
+      await write(text === '' ? ': keep-alive\n\n' : text, client, source);
     }
     await pause(timers, lookEveryMs);
     response = await store.find(account, id);
   }
   client.endBroken('');
+}
+
+/** A client that reads nothing for long loses its connection. */
+async function write(
+  text: string,
+  client: ClientResponse,
+  { timers, limits }: EventSource,
+): Promise<void> {
+  for (let at = 0; at < text.length && !client.closed; at += pieceBytes) {
+    if (client.write(text.slice(at, at + pieceBytes))) continue;
+    await new Promise<void>((go) => {
+      const cancel = timers.after(limits.stalledMs, () => client.destroy());
+      client.onDrain(() => {
+        cancel();
+        go();
+      });
+    });
+  }
 }
 
 /** Reads stored parts in their order. The last of them may come again, longer. */

@@ -109,7 +109,7 @@ export const sequenceNumberMax = 1_000_000_000;
 
 /** The endpoints of stored responses. An account sees only its own. */
 function storedEndpoints(
-  { timers }: Pick<GatewayParts, 'timers'>,
+  { timers, limits }: Pick<GatewayParts, 'timers' | 'limits'>,
   store: ResponseStore,
 ): readonly Endpoint[] {
   return [
@@ -121,7 +121,7 @@ function storedEndpoints(
         const startingAfter = streamedAfter(queryOf(context.request.url));
         if (startingAfter === undefined) return sendJson(context, found.body);
         const { principal, response: client } = context;
-        return sendStoredEvents({ store, timers }, principal.userId, found, {
+        return sendStoredEvents({ store, timers, limits }, principal.userId, found, {
           startingAfter,
           client,
         });

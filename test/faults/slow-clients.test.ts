@@ -167,3 +167,57 @@ test.each([
     await running.expectBooks();
   },
 );
+
+test('a client that reads nothing of a stored stream is let go, and another one has all of it', async () => {
+  const vendor = await startVendor();
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(migrations),
+    configuration: oneModel(vendor.url)
+      .replace('max_output: 1000', 'max_output: 100000000')
+      .replaceAll('vendor: openai', 'vendor: deepseek'),
+    yuan: '100000000',
+    limits: { stalledMs: 1_500 },
+  });
+  let finish = (): void => {};
+  const words = 2_000;
+  vendor.answer((_, response) => {
+    const stream = sse(response);
+    for (let i = 0; i < words; i++) stream.write(chunk({ content: 'word '.repeat(2_000) }));
+    finish = () => stream.end(streamOf(['last']));
+    return stream;
+  });
+  const asked = { model: 'm1', input: 'Hello', background: true, stream: true };
+  const leaving = new AbortController();
+  const live = await running.post(
+    '/v1/responses',
+    { ...asked, max_output_tokens: 100_000_000 },
+    { signal: leaving.signal },
+  );
+  await live.body?.getReader().read();
+  leaving.abort();
+  const { database } = running.gateway;
+  await expect
+    .poll(async () => (await database.query('SELECT part FROM response_events')).length, {
+      timeout: 10_000,
+    })
+    .toBeGreaterThan(1);
+  await wait(2_500);
+  const [row] = await database.query('SELECT id FROM response');
+  const path = `/v1/responses/${String(row?.['id'])}?stream=true`;
+  const socket = await connected(running.url);
+  let left = false;
+  socket.on('close', () => (left = true)).pause();
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\n\r\n`);
+  const reading = fetch(`${running.url}${path}`, {
+    headers: { authorization: `Bearer ${running.key}` },
+  }).then((read) => read.text());
+  await wait(4_000);
+  // A paused socket does not say that it was closed.
+  socket.resume();
+  await expect.poll(() => left, { timeout: 5_000 }).toBe(true);
+  finish();
+  const text = await reading;
+  expect(text.match(/event: response.output_text.delta/g)).toHaveLength(words + 1);
+  expect(text).toContain('event: response.completed');
+  await running.expectBooks();
+});
