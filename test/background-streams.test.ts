@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import OpenAI, { BadRequestError } from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { type Fresh, forEachDatabase, onPostgres } from './databases.ts';
@@ -199,6 +199,24 @@ forEachDatabase((_name, _openFresh, fresh) => {
       .toEqual([{ status: 'cancelled', lease_until: null }]);
     expect(await running.balance()).toBe('100.00');
     await running.expectBooks();
+  });
+
+  test('who waits for the next event makes no node read the whole response again', async () => {
+    const { running, client, vendor, say, finish } = await start(fresh);
+    const live = client.responses.create(asked);
+    await expect.poll(() => vendor.received.length).toBe(1);
+    say('Hello');
+    const id = idOf(await readUntil(await live, 'Hello'));
+    const queries = vi.spyOn(running.gateway.database, 'query');
+    const rest = all(await client.responses.retrieve(id, { stream: true }));
+    await new Promise((go) => {
+      setTimeout(go, 4_500);
+    });
+    finish();
+    expect((await rest).at(-1)).toMatchObject({ type: 'response.completed' });
+    const asking = queries.mock.calls.map(([sql]) => sql);
+    expect(asking.filter((sql) => sql.includes('FROM response_events')).length).toBeGreaterThan(3);
+    expect(asking.filter((sql) => sql.startsWith('SELECT * FROM response'))).toHaveLength(2);
   });
 
   test('a refusal is an answer like any other, and a response without events is named', async () => {

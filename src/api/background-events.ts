@@ -161,7 +161,8 @@ export async function sendStoredEvents(
       await write(text === '' ? ': keep-alive\n\n' : text, client, source);
     }
     await pause(timers, lookEveryMs);
-    response = await store.find(account, id);
+    // Its input may be megabytes.
+    if (!(await store.isRunning(account, id))) response = await store.find(account, id);
   }
   client.endBroken('');
 }

@@ -56,6 +56,8 @@ export interface ResponseStore {
   /** For a runner that has ended without an answer: what it was charged stays charged. */
   leave(id: string): Promise<void>;
   find(account: string, id: string): Promise<StoredResponse | undefined>;
+  /** Whether `find` would say that it is running; reads none of its texts. */
+  isRunning(account: string, id: string): Promise<boolean>;
   /**
    * All items up to and including this response, oldest first; undefined when a part of it no
    * longer exists.
@@ -199,6 +201,14 @@ class DatabaseResponseStore implements ResponseStore {
       [id, lease, JSON.stringify(failed.body)],
     );
     return changed.length > 0 ? failed : this.find(account, id);
+  }
+
+  async isRunning(account: string, id: string): Promise<boolean> {
+    const rows = await this.#database.query(
+      "SELECT id FROM response WHERE id=$1 AND account=$2 AND expires_at>$3 AND lease_until>=$3 AND status IN ('queued', 'in_progress')",
+      [id, account, this.#clock.now()],
+    );
+    return rows.length > 0;
   }
 
   async conversation(account: string, id: string): Promise<readonly Item[] | undefined> {
