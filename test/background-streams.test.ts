@@ -143,6 +143,25 @@ forEachDatabase((_name, _openFresh, fresh) => {
       { lease_until: null },
     ]);
     expect(await client.responses.retrieve(idOf(events))).toMatchObject({ status: 'cancelled' });
+    const stored = await all(await client.responses.retrieve(idOf(events), { stream: true }));
+    expect(textOf(stored)).toBe('Once upon a time there was a fox.');
+    await running.expectBooks();
+  });
+
+  test('a stream that is deleted while it runs leaves no events behind', async () => {
+    const { running, client, vendor, say, stream } = await start(fresh);
+    const live = client.responses.create(asked);
+    await expect.poll(() => vendor.received.length).toBe(1);
+    say('Once upon a time');
+    const id = idOf(await readUntil(await live, 'time'));
+    await client.responses.delete(id);
+    await expect.poll(() => stream().closed).toBe(true);
+    const { database } = running.gateway;
+    await expect
+      .poll(async () => database.query('SELECT lease_until FROM response'))
+      .toEqual([{ lease_until: null }]);
+    expect(await database.query('SELECT part FROM response_events')).toEqual([]);
+    expect(await spent(running)).toBeGreaterThan(0n);
     await running.expectBooks();
   });
 

@@ -84,7 +84,8 @@ export async function runInBackground(
     else if (events?.brokenBy !== undefined)
       await finish(frame({ status: 'failed', error: errorIn(events.brokenBy) }), events.brokenBy);
     else if (renewing !== undefined) {
-      await whileAway(parts, () => store.leave(id));
+      const rest = await events?.close('');
+      await whileAway(parts, () => store.leave(id, rest));
       events?.endCancelled();
     }
   } catch (error) {

@@ -53,8 +53,11 @@ export interface ResponseStore {
   keepEvents(id: string, events: StoredEvents): Promise<void>;
   /** The events of a response, of the part `from` on. Without any: it was not streamed. */
   events(id: string, from: number): Promise<readonly StoredEvents[]>;
-  /** For a runner that has ended without an answer: what it was charged stays charged. */
-  leave(id: string): Promise<void>;
+  /**
+   * For a runner that has ended without an answer: what it was charged stays charged. One that is
+   * streamed has `last` events, unless it was deleted in the meantime.
+   */
+  leave(id: string, last?: StoredEvents): Promise<void>;
   find(account: string, id: string): Promise<StoredResponse | undefined>;
   /** Whether `find` would say that it is running; reads none of its texts. */
   isRunning(account: string, id: string): Promise<boolean>;
@@ -174,13 +177,8 @@ class DatabaseResponseStore implements ResponseStore {
     return rows.map((row) => ({ part: Number(row['part']), events: String(row['events']) }));
   }
 
-  async leave(id: string): Promise<void> {
-    await this.#database.query(
-      `UPDATE response SET lease_until=NULL,
-        status=CASE WHEN status IN ('queued', 'in_progress') THEN 'cancelled' ELSE status END
-        WHERE id=$1`,
-      [id],
-    );
+  leave(id: string, last?: StoredEvents): Promise<void> {
+    return this.#database.transact(() => leave(id, last, this.#clock.now()));
   }
 
   async find(account: string, id: string): Promise<StoredResponse | undefined> {
@@ -383,6 +381,17 @@ function* finishStreamed(
   const { id } = response;
   if (yield* putEnd(account, response, 'NULL', at)) yield putEvents(id, last);
   else yield { sql: 'UPDATE response SET lease_until=NULL WHERE id=$1', params: [id] };
+}
+
+function* leave(id: string, last: StoredEvents | undefined, at: number): Transaction<void> {
+  const [row] = yield {
+    sql: `UPDATE response SET lease_until=NULL,
+      status=CASE WHEN status IN ('queued', 'in_progress') THEN 'cancelled' ELSE status END
+      WHERE id=$1 RETURNING expires_at`,
+    params: [id],
+  };
+  const isThere = row !== undefined && Number(row['expires_at']) > at;
+  if (isThere && last !== undefined) yield putEvents(id, last);
 }
 
 /** Returns whether the end is stored: false where the response has another one already. */
