@@ -26,7 +26,7 @@ const retryMs = 1_000;
  * The stored response is what its client gets, so one that ends without an answer costs nothing
  * (but the input where `bills_cancelled_input` is set): the transaction that ends it also pays its
  * charge back. This runner makes it (`finish`), or once the runner is gone any node
- * (`endInterrupted`). What a stream has delivered is charged, as for all streams.
+ * (`endInterrupted`). What a stream has delivered is charged, unless its node stops or dies.
  */
 export async function runInBackground(
   parts: GatewayParts,
