@@ -206,6 +206,19 @@ interface AddFilesProps {
   readonly onImage: (image: SentFile) => void;
 }
 
+interface AddButtonProps {
+  readonly icon: 'attach' | 'link';
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+/** On a phone the icon stands alone. */
+const AddButton = ({ icon, label, onClick }: AddButtonProps): ReactNode => (
+  <Button icon={icon} className="max-sm:gap-0" aria-label={label} onClick={onClick}>
+    <span className="max-sm:hidden">{label}</span>
+  </Button>
+);
+
 function AddFiles({ takes, onFiles, onImage }: AddFilesProps): ReactNode {
   const { chat } = useWords(playgroundWords);
   const { actions } = useWords(sharedWords);
@@ -232,23 +245,9 @@ function AddFiles({ takes, onFiles, onImage }: AddFilesProps): ReactNode {
           target.value = '';
         }}
       />
-      <Button
-        icon="attach"
-        className="max-sm:gap-0"
-        aria-label={chat.attach}
-        onClick={() => input.current?.click()}
-      >
-        <span className="max-sm:hidden">{chat.attach}</span>
-      </Button>
+      <AddButton icon="attach" label={chat.attach} onClick={() => input.current?.click()} />
       {!takes.includes('image') ? null : address === undefined ? (
-        <Button
-          icon="link"
-          className="max-sm:gap-0"
-          aria-label={chat.addUrl}
-          onClick={() => setAddress('')}
-        >
-          <span className="max-sm:hidden">{chat.addUrl}</span>
-        </Button>
+        <AddButton icon="link" label={chat.addUrl} onClick={() => setAddress('')} />
       ) : (
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
           <TextInput
