@@ -189,8 +189,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     database,
   ];
   const close = closer(drain, closing, sole, log);
+  // Payments write at their start: before there are requests, and while a signal ends the process.
+  await undoOnFailure(payments.start(), close);
   await undoOnFailure(listenAt(server, options.host, options.port), close);
-  for (const part of [tasks, reporter, payments]) await part.start();
+  tasks.start();
+  reporter.start();
   return {
     url: urlOf(server.address()),
     parts,
