@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { RequestContext } from '../../src/api/endpoint.ts';
-import { generateConvention } from '../../src/api/entry.ts';
 import { generateFileEndpoints } from '../../src/api/generate-files.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { uploadLimits } from '../../src/media/limits.ts';
@@ -106,7 +105,7 @@ onSqlite((_name, openFresh) => {
         principal: { userId: account, keyId: 'k', group: 'default' },
         request: { method: 'POST', url, headers, body: Readable.from([body]), params: {} },
         response: client.reply,
-        convention: generateConvention,
+        convention: posting?.convention,
       } as unknown as RequestContext;
       try {
         await posting?.handle(context);
