@@ -76,7 +76,7 @@ describe.skipIf(!postgresCanBeHurt)('PostgreSQL', () => {
           before = load.delivered.size;
           return still;
         },
-        { timeout: 30_000, interval: 700 },
+        { timeout: 40_000, interval: 2_000 },
       )
       .toBe(true);
     await wait(outageMs);
