@@ -244,7 +244,9 @@ function countsOf(usage: Documented<CompletionUsage>): ChatCounts | undefined {
       0,
   };
   const sums = sumsOf(usage, told);
-  return { ...sums, cached: Math.min(told.cached, sums.prompt) };
+  const cached = Math.min(told.cached, sums.prompt);
+  // Each answer passes here: a spread is dearer than the members.
+  return { prompt: sums.prompt, completion: sums.completion, cached, reasoning: sums.reasoning };
 }
 
 type ChatSums = Pick<ChatCounts, 'prompt' | 'completion' | 'reasoning'>;
