@@ -156,7 +156,7 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
     const { page, go } = await openUnchanged({ language: 'zh', width: 390 });
     await go('/operator/models/deepseek-chat');
     await page.getByText('控制台').first().waitFor();
-    expect(await page.getByText('配置文件').count()).toBe(0);
+    await expect.poll(() => page.getByText('配置文件').count()).toBe(0);
     await go('/operator/models/import');
     await page.getByRole('textbox').fill('id,input,outptu\ndeepseek-chat,cheap,1');
     await page.getByRole('button', { name: '比较' }).click();
@@ -176,7 +176,7 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
       await go('/sign-in');
       for (const text of Object.values(words.demo)) await page.getByText(text).waitFor();
       for (const text of [words.scan, words.scanHere])
-        expect(await page.getByText(text).count()).toBe(0);
+        await expect.poll(() => page.getByText(text).count()).toBe(0);
       await expectAccessible(page, 'the sign-in page of a demo');
       expect(await faultsOf(page)).toEqual([]);
       await picture(page, `demo-sign-in-${language}`);
@@ -222,8 +222,8 @@ async function addChannel({ page, go, look, words: { channels, classes } }: Addi
   const input = models.getByLabel(channels.fetch.priceOf('sim-chat', classes.input));
   await form.getByRole('button', { name: channels.form.submit }).click();
   await models.getByText(channels.fetch.needsPrice('sim-chat')).waitFor();
-  expect(await input.getAttribute('aria-invalid')).toBe('true');
-  expect(await form.getByRole('alert').count()).toBe(0); // refused before it was sent
+  await expect.poll(() => input.getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => form.getByRole('alert').count()).toBe(0); // refused before it was sent
   await look('needs-price');
   for (const line of [classes.input, classes.output])
     await models.getByLabel(channels.fetch.priceOf('sim-chat', line)).fill('2000');

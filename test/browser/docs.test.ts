@@ -100,17 +100,19 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
     await fadedIn(page);
     await expectAccessible(page, 'the dialog that tries an endpoint');
     // Nothing lies behind the button that closes it.
-    expect(await page.getByRole('link', { name: 'OpenAPI', exact: true }).count()).toBe(0);
+    await expect
+      .poll(() => page.getByRole('link', { name: 'OpenAPI', exact: true }).count())
+      .toBe(0);
     await client.getByPlaceholder('Token').first().fill(key.secret);
     await client.getByRole('button', { name: /^Send/ }).first().click();
     await client.getByText('200 OK').waitFor();
     await picture(page, 'docs-tried');
-    expect(await client.innerText()).toContain('chat.completion');
+    await expect.poll(() => client.innerText()).toContain('chat.completion');
     await fadedIn(page);
     await expectAccessible(page, 'the answer to a tried request');
 
     const behind = page.locator('main[inert]');
-    expect(await behind.count()).toBe(1);
+    await expect.poll(() => behind.count()).toBe(1);
     await page.keyboard.press('Escape');
     await behind.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'OpenAPI', exact: true }).waitFor();

@@ -79,9 +79,9 @@ describe.skipIf(noChromium)('what a model answers, in Chromium', () => {
       'https://tracker.example/pixel.png',
       'https://example.com/page',
     ]);
-    expect(await log.getByRole('link', { name: 'honest' }).getAttribute('rel')).toBe(
-      'noopener noreferrer nofollow',
-    );
+    await expect
+      .poll(() => log.getByRole('link', { name: 'honest' }).getAttribute('rel'))
+      .toBe('noopener noreferrer nofollow');
     expect(
       await log.locator('script, iframe, img, svg[onload], [onerror], [onclick]').count(),
     ).toBe(0);
@@ -95,8 +95,8 @@ describe.skipIf(noChromium)('what a model answers, in Chromium', () => {
     const { page, log } = await answerOf(await startStage(), nice);
     await log.getByRole('heading', { name: 'Waves' }).waitFor();
     await log.getByRole('table').waitFor();
-    expect(await log.locator('math').count()).toBe(3);
-    expect(await log.innerText()).toContain('$5 and $10');
+    await expect.poll(() => log.locator('math').count()).toBe(3);
+    await expect.poll(() => log.innerText()).toContain('$5 and $10');
     await log.getByRole('button', { name: 'Copy', exact: true }).first().click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
       "print('hello')  # a comment",

@@ -141,7 +141,7 @@ describe.skipIf(noChromium)('the life of a key in Chromium', () => {
     await page.getByLabel(en.form.expires).fill('9999-12-31');
     await page.getByRole('button', { name: en.form.submit }).click();
     await page.getByText(shared.errors.fields['not_a_day'] ?? '').waitFor();
-    expect(await page.getByLabel('Name').inputValue()).toBe('typed before');
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('typed before');
     await page.getByLabel(en.form.expires).fill('');
     await page.getByText(en.form.terms, { exact: true }).click();
     await page.getByLabel(en.form.onlyModels).fill('glm-4.7, depseek-chat');

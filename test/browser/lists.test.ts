@@ -32,7 +32,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     await table.getByRole('button', { name: 'Name' }).click();
     await table.getByRole('button', { name: 'Name' }).click();
     const header = table.getByRole('columnheader', { name: 'Name' });
-    expect(await header.getAttribute('aria-sort')).toBe('descending');
+    await expect.poll(() => header.getAttribute('aria-sort')).toBe('descending');
     const shown = await names();
     expect(shown.length).toBeGreaterThan(20);
     expect(shown).toEqual(shown.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true })));
@@ -45,8 +45,10 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     await page.getByRole('button', { name: 'Columns' }).click();
     const noRoom = page.getByRole('menuitemcheckbox').filter({ hasText: 'no room' });
     const left = (await noRoom.first().innerText()).replace(/\s*no room/, '');
-    expect(await noRoom.first().getAttribute('aria-checked')).toBe('false');
-    expect(await table.getByRole('columnheader', { name: left, exact: true }).count()).toBe(0);
+    await expect.poll(() => noRoom.first().getAttribute('aria-checked')).toBe('false');
+    await expect
+      .poll(() => table.getByRole('columnheader', { name: left, exact: true }).count())
+      .toBe(0);
     await noRoom.first().click();
     const ticked = page.getByRole('menuitemcheckbox', { name: left, exact: true, checked: true });
     await ticked.waitFor();
@@ -106,7 +108,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
       await go('/operator/models');
       const headers = page.getByRole('main').getByRole('columnheader');
       await headers.filter({ hasText: version }).waitFor();
-      expect(await headers.count()).toBe(9);
+      await expect.poll(() => headers.count()).toBe(9);
       await picture(page, `models-1440-${language}`);
     },
     60_000,
@@ -158,7 +160,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     await go('/keys');
     const expires = page.getByRole('columnheader', { name: 'Expires' });
     await page.getByRole('columnheader', { name: 'Name' }).waitFor();
-    expect(await expires.count()).toBe(0);
+    await expect.poll(() => expires.count()).toBe(0);
     await page.setViewportSize({ width: 1440, height: 900 });
     await expires.waitFor();
     await page.setViewportSize({ width: 880, height: 900 });
@@ -168,7 +170,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     await expectAccessible(page, 'a table with all of its columns');
     await page.reload();
     await page.getByRole('button', { name: /^Show all columns/ }).waitFor();
-    expect(await expires.count()).toBe(0);
+    await expect.poll(() => expires.count()).toBe(0);
     await page.getByRole('searchbox').first().fill('ci');
     await expires.waitFor();
     await page.getByRole('searchbox').first().fill('');
@@ -209,10 +211,10 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     const older = page.locator('[data-page="older"]');
     await older.press('Enter');
     await page.getByText(requestsEn.nothing, { exact: true }).waitFor();
-    expect(await page.getByText(sharedEn.table.noneYet).count()).toBe(0);
+    await expect.poll(() => page.getByText(sharedEn.table.noneYet).count()).toBe(0);
     await expect.poll(() => older.getAttribute('aria-disabled')).toBe('true');
     expect(await older.evaluate((button) => button.matches(':focus'))).toBe(true);
-    expect(await older.isVisible()).toBe(true);
+    await expect.poll(() => older.isVisible()).toBe(true);
     await expectAccessible(page, 'the last page of a list');
     await page.keyboard.press('Shift+Tab');
     await older.waitFor({ state: 'hidden' });
@@ -231,7 +233,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     const { page, go } = await openWindow(live.url, user.cookie);
     await go(`/keys/${json.key.id}`);
     const model = page.getByRole('list', { name: /^Models in its group/ }).getByRole('listitem');
-    expect(await model.count()).toBeGreaterThan(100);
+    await expect.poll(() => model.count()).toBeGreaterThan(100);
     expect((await model.first().boundingBox())?.height).toBeGreaterThan(15);
     await picture(page, 'key', { whole: true });
   }, 60_000);

@@ -126,7 +126,7 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)(
       await tabTo(page, words.copy);
       await page.keyboard.press('Enter');
       const key: string = await page.evaluate('navigator.clipboard.readText()');
-      expect(await page.getByRole('checkbox').isChecked()).toBe(false);
+      await expect.poll(() => page.getByRole('checkbox').isChecked()).toBe(false);
       await tabTo(page, words.done);
       await page.keyboard.press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -160,9 +160,9 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)(
       const nano = usage.prompt_tokens * 2000 + usage.completion_tokens * 3000;
       const charged = (nano / 1e9).toFixed(9);
       await lines.getByText(`¥${charged}`).first().waitFor();
-      expect(await lines.innerText()).toContain(`−¥${charged}`);
-      expect(await lines.innerText()).toContain(`¥${((1e9 - nano) / 1e9).toFixed(9)}`);
-      expect(await lines.innerText()).toContain(words.addsUp);
+      await expect.poll(() => lines.innerText()).toContain(`−¥${charged}`);
+      await expect.poll(() => lines.innerText()).toContain(`¥${((1e9 - nano) / 1e9).toFixed(9)}`);
+      await expect.poll(() => lines.innerText()).toContain(words.addsUp);
       await page.keyboard.press('Shift+Tab');
       await page.getByRole('button', { name: words.verify }).press('Enter');
       await page.getByText(words.proven).waitFor();

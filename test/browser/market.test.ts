@@ -107,9 +107,9 @@ describe.skipIf(noChromium)('the market of models', () => {
     await page.getByLabel('Input', { exact: true }).selectOption('5');
     await page.waitForURL('**/models?can=vision%2Cfiles&context=1000000&price=5');
     await expect.poll(() => cards(page).count()).toBeLessThan(6);
-    expect(await cards(page).allInnerTexts()).toEqual(
-      expect.arrayContaining([expect.stringContaining('gemini-2.5-flash')]),
-    );
+    await expect
+      .poll(() => cards(page).allInnerTexts())
+      .toEqual(expect.arrayContaining([expect.stringContaining('gemini-2.5-flash')]));
     await go('/models?sort=first&kind=chat');
     // The page is there before its cards are drawn.
     await expect.poll(() => cards(page).first().innerText()).toContain('deepseek-chat');
@@ -118,14 +118,16 @@ describe.skipIf(noChromium)('the market of models', () => {
     await page.getByRole('button', { name: 'Compare 2 models' }).click();
     await page.getByRole('heading', { level: 1, name: 'Comparison' }).waitFor();
     const pace = page.getByRole('row').filter({ hasText: 'tok/s' });
-    expect(await pace.innerText()).toMatch(/48 tok\/s\s+best/);
+    await expect.poll(() => pace.innerText()).toMatch(/48 tok\/s\s+best/);
     // As on the page of a model, a figure names its period.
     for (const name of [/^First byte, .*24/, /^Output speed, 24/, /^Uptime, 24/])
       await page.getByRole('rowheader', { name }).waitFor();
     await page.goBack();
     await page.getByLabel('Compare sonar', { exact: true }).check();
     await page.getByLabel('Compare glm-4.7', { exact: true }).check();
-    expect(await page.getByLabel('Compare grok-4.3', { exact: true }).isDisabled()).toBe(true);
+    await expect
+      .poll(() => page.getByLabel('Compare grok-4.3', { exact: true }).isDisabled())
+      .toBe(true);
   }, 120_000);
 
   test('leads to the code of a model, and to the sign-in', async () => {
@@ -133,7 +135,7 @@ describe.skipIf(noChromium)('the market of models', () => {
     const { page, go } = await openWindow(live.url, undefined);
     await go('/models/gpt-4o');
     const code = page.getByRole('figure').filter({ hasText: '/v1/chat/completions' });
-    expect(await code.innerText()).toContain(live.url);
+    await expect.poll(() => code.innerText()).toContain(live.url);
     await page.getByRole('link', { name: 'Try it' }).click();
     await page.waitForURL('**/sign-in?next=*');
     expect(new URL(page.url()).searchParams.get('next')).toBe('/playground/chat?model=gpt-4o');
@@ -171,6 +173,6 @@ describe.skipIf(noChromium)('the market of models', () => {
     const { page } = await openWindow(live.url, undefined);
     await page.goto(`${live.url}/models`);
     await page.waitForURL('**/sign-in?next=%2Fmodels');
-    expect(await page.getByRole('link', { name: 'Models and prices' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: 'Models and prices' }).count()).toBe(0);
   });
 });

@@ -215,7 +215,9 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await page.getByRole('button', { name: 'Remove Model glm-4.7' }).waitFor();
     await settled(page);
     expect(new URL(page.url()).search).toBe('?model=glm-4.7');
-    expect(await page.locator('tbody tr').filter({ hasNotText: 'glm-4.7' }).count()).toBe(0);
+    await expect
+      .poll(() => page.locator('tbody tr').filter({ hasNotText: 'glm-4.7' }).count())
+      .toBe(0);
 
     // Tabs keep the filter; so does the file.
     await page.getByRole('tab', { name: 'Per key' }).click();
@@ -273,7 +275,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await drawer.waitFor();
     await page.reload();
     await page.getByRole('heading', { level: 1, name: 'Charge' }).waitFor();
-    expect(await drawer.count()).toBe(0);
+    await expect.poll(() => drawer.count()).toBe(0);
     await go('/usage/req_of_nobody');
     await page
       .getByRole('alert')
@@ -414,13 +416,13 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
       await amount.fill(typed);
       await page.keyboard.press('Enter');
       await page.getByText(said).waitFor();
-      expect(await amount.getAttribute('aria-invalid')).toBe('true');
+      await expect.poll(() => amount.getAttribute('aria-invalid')).toBe('true');
     }
     const fifty = page.getByRole('button', { name: '¥50', exact: true });
     await amount.fill('50.00');
-    expect(await fifty.getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => fifty.getAttribute('aria-pressed')).toBe('true');
     await amount.fill('50.0x');
-    expect(await fifty.getAttribute('aria-pressed')).toBe('false');
+    await expect.poll(() => fifty.getAttribute('aria-pressed')).toBe('false');
     await fifty.click();
     await page.getByRole('radio', { name: 'Alipay' }).check();
     await page.getByRole('button', { name: 'Show QR code · ¥50.00' }).click();

@@ -67,7 +67,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     const dialog = page.getByRole('dialog', { name: 'Test sim-deepseek' });
     await dialog.getByRole('button', { name: 'Run test' }).click();
     await dialog.getByText('Test passed.').waitFor();
-    expect(await dialog.getByRole('listitem').allInnerTexts()).toHaveLength(4);
+    await expect.poll(() => dialog.getByRole('listitem').allInnerTexts()).toHaveLength(4);
     await expectAccessible(page, 'a test of a channel');
     await picture(page, 'operator-channel-test');
     await page.keyboard.press('Escape');
@@ -94,7 +94,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await page.keyboard.press('c');
     const form = page.getByRole('dialog', { name: 'Add channel' });
     await form.getByRole('button', { name: 'Add channel' }).click();
-    expect(await form.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => form.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
     await form.getByLabel('Name').fill('second');
     await form.getByLabel('Vendor', { exact: true }).selectOption('openai');
     await form.getByLabel('Base URL').fill(`${live.simulator.url}/openai/v1`);
@@ -115,7 +115,9 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     const costs = page.getByRole('dialog');
     const group = costs.getByRole('group', { name: 'Vendor cost' });
     const help = await group.getAttribute('aria-describedby');
-    expect(await costs.locator(`[id="${help}"]`).innerText()).toMatch(/^Used for margins only/);
+    await expect
+      .poll(() => costs.locator(`[id="${help}"]`).innerText())
+      .toMatch(/^Used for margins only/);
     await costs.getByLabel(/^Input/).fill('10');
     await costs.getByLabel(/^Output/).fill('40');
     await costs.getByRole('button', { name: 'Save' }).click();
@@ -143,7 +145,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await expectAccessible(page, 'a preview of a price');
     await picture(page, 'operator-price-preview', { whole: true });
     await page.getByRole('button', { name: 'Publish v2' }).click();
-    expect(await page.getByLabel('Reason').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('Reason').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Reason').fill('dearer since Monday');
     await page.getByRole('button', { name: 'Publish v2' }).click();
     await said(page, 'Version 2 of deepseek-chat is published.');
@@ -187,8 +189,12 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     });
     await page.getByRole('button', { name: 'Publish v2' }).click();
     await said(page, 'Someone else changed this. The current values are shown.');
-    expect(await page.getByLabel('Input: New (v3)', { exact: true }).inputValue()).toBe('1.5');
-    expect(await page.getByLabel('Output: New (v3)', { exact: true }).inputValue()).toBe('2');
+    await expect
+      .poll(() => page.getByLabel('Input: New (v3)', { exact: true }).inputValue())
+      .toBe('1.5');
+    await expect
+      .poll(() => page.getByLabel('Output: New (v3)', { exact: true }).inputValue())
+      .toBe('2');
 
     await page.getByLabel('Output: New (v3)', { exact: true }).fill('9');
     await page.getByLabel('Reason').fill('dearer');
@@ -330,7 +336,7 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await page.getByRole('button', { name: 'Run check' }).click();
     await page.getByText('All rules passed').waitFor();
     await page.getByText('Every credited order has its transfer').waitFor();
-    expect(await page.getByRole('main').innerText()).toContain('¥20.000000000');
+    await expect.poll(() => page.getByRole('main').innerText()).toContain('¥20.000000000');
     await expectAccessible(page, 'a check of the ledger');
     await picture(page, 'operator-ledger-checked');
 
@@ -343,7 +349,7 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await form.getByLabel('Text in English').fill('From 22:00, for ten minutes.');
     await form.getByLabel('Level').selectOption('warn');
     const preview = form.getByRole('region', { name: 'Preview' });
-    expect(await preview.innerText()).toContain('Maintenance tonight');
+    await expect.poll(() => preview.innerText()).toContain('Maintenance tonight');
     await expectAccessible(page, 'an announcement');
     await picture(page, 'operator-announcement');
     await form.getByRole('button', { name: 'Publish' }).click();

@@ -54,7 +54,9 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
       const thisMonth = await period.innerText();
       await page.getByRole('button', { name: en.statement.earlier }).click();
       await expect.poll(() => period.innerText()).not.toBe(thisMonth);
-      expect(await period.innerText()).toMatch(/^(\d{4}-\d{2})-01 to \1-(?:28|29|30|31),/);
+      await expect
+        .poll(() => period.innerText())
+        .toMatch(/^(\d{4}-\d{2})-01 to \1-(?:28|29|30|31),/);
       await page.getByRole('button', { name: en.statement.thisMonth }).click();
       await expect.poll(() => period.innerText()).toBe(thisMonth);
     },
@@ -140,7 +142,9 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
       await look('users-selected');
       const bar = page.getByRole('region', { name: words.users.bulk.column });
       // Nobody among them is suspended.
-      expect(await bar.getByRole('button', { name: words.user.restore }).count()).toBe(0);
+      await expect
+        .poll(() => bar.getByRole('button', { name: words.user.restore }).count())
+        .toBe(0);
       await bar.getByRole('button', { name: words.user.suspend }).click();
       const asked = page.getByRole('dialog', { name: words.users.bulk.suspendTitle(2) });
       await asked.getByLabel(reasonOf[seen.language]).fill('abuse');

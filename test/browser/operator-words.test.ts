@@ -54,7 +54,9 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       const { page, go, main, words } = await open(language, 1_440);
       await go('/operator/channels/sim-deepseek');
       await main.getByText(words.channels.states.untried, { exact: true }).first().waitFor();
-      expect(await main.getByText(words.channels.states.healthy, { exact: true }).count()).toBe(0);
+      await expect
+        .poll(() => main.getByText(words.channels.states.healthy, { exact: true }).count())
+        .toBe(0);
       await main.getByRole('button', { name: words.channels.menu.drain, exact: true }).waitFor();
       await picture(page, `channel-untried-${language}`);
       await go('/operator/channels/sim-deepseek?tab=settings');
@@ -64,8 +66,10 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel(form.optional(form.baseUrl), { exact: true }).waitFor();
       const vendor = dialog.getByLabel(form.vendor, { exact: true });
-      expect(await vendor.locator('option').first().innerText()).toBe(form.chooseVendor);
-      expect(await dialog.getByLabel(form.optional(form.secret), { exact: true }).count()).toBe(0);
+      await expect.poll(() => vendor.locator('option').first().innerText()).toBe(form.chooseVendor);
+      await expect
+        .poll(() => dialog.getByLabel(form.optional(form.secret), { exact: true }).count())
+        .toBe(0);
     },
     60_000,
   );
@@ -84,7 +88,7 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       const { cost, noCost } = phone.words.channels.models;
       const card = phone.main.locator('[data-row]').first();
       await card.getByText(noCost).waitFor();
-      expect(await card.innerText()).toContain(cost);
+      await expect.poll(() => card.innerText()).toContain(cost);
       await picture(phone.page, `channel-models-phone-${language}`);
     },
     60_000,
@@ -148,7 +152,9 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       for (const text of [note, ...Object.values(columnsOf), 'my-model,2,0.2,3'])
         await main.getByText(text).first().waitFor();
       const link = main.getByRole('link', { name: reference });
-      expect(await link.getAttribute('href')).toBe('/docs/guide/reference/config.html#price');
+      await expect
+        .poll(() => link.getAttribute('href'))
+        .toBe('/docs/guide/reference/config.html#price');
       await picture(page, `import-${language}`, { whole: true });
       await go('/operator/models');
       // A figure of a card says what it is.
@@ -159,9 +165,9 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       await expect
         .poll(() => card.innerText())
         .toMatch(new RegExp(`${classes.input} ¥?[\\d.]+ · ${classes.output} ¥?[\\d.]+`));
-      expect(await card.innerText()).toMatch(
-        new RegExp(`${words.prices.models.columns.version} \\d`),
-      );
+      await expect
+        .poll(() => card.innerText())
+        .toMatch(new RegExp(`${words.prices.models.columns.version} \\d`));
     },
     60_000,
   );

@@ -137,7 +137,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       await go('/operator');
       const main = page.getByRole('main');
       await expect.poll(() => main.innerText()).toContain(words.check.proves);
-      expect(await main.innerText()).toContain(words.check.nightly);
+      await expect.poll(() => main.innerText()).toContain(words.check.nightly);
       const business = main.getByRole('region', { name: words.trend.title });
       await business.getByRole('list', { name: words.trend.users }).waitFor();
       for (const width of new Set([look.width, 390, 700, 1024])) {
@@ -167,8 +167,10 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       const models = business.getByRole('list', { name: words.trend.models });
       await models.scrollIntoViewIfNeeded();
       const channels = business.getByRole('list', { name: words.trend.channels });
-      expect(await channels.innerText()).toContain(words.trend.noAttempts);
-      expect(await channels.innerText()).toContain(words.trend.attemptsFailed('0', '240'));
+      await expect.poll(() => channels.innerText()).toContain(words.trend.noAttempts);
+      await expect
+        .poll(() => channels.innerText())
+        .toContain(words.trend.attemptsFailed('0', '240'));
       await picture(page, `trend-lists-${name}`);
       await models.getByRole('link').first().click();
       await expect.poll(() => page.url()).toMatch(/\/operator\/models\/./);
@@ -189,7 +191,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       const words = look.language === 'zh' ? zh.overview : en.overview;
       await go('/operator');
       await page.getByText(words.noChannel).waitFor();
-      expect(await page.getByText(words.quiet).count()).toBe(0);
+      await expect.poll(() => page.getByText(words.quiet).count()).toBe(0);
       const failed = page.getByText(words.trend.failed, { exact: true }).locator('..');
       await expect.poll(() => failed.innerText()).toContain(words.noAttempts);
       await expectAccessible(page, 'without channels');
@@ -216,13 +218,13 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       await form.locator('button[type=submit]').click();
       await expect.poll(() => address.getAttribute('aria-invalid')).toBe('true');
       const [, error = ''] = (await address.getAttribute('aria-describedby'))?.split(' ') ?? [];
-      expect(await form.locator(`[id="${error}"]`).innerText()).toContain(sentence);
+      await expect.poll(() => form.locator(`[id="${error}"]`).innerText()).toContain(sentence);
       await go('/operator/models/deepseek-chat');
       const output = page.locator('[name^="output "]');
       await output.fill('');
       await page.getByText(lack).first().waitFor();
       await output.fill('123456789.9999999999');
-      expect(await output.getAttribute('aria-invalid')).toBe('true');
+      await expect.poll(() => output.getAttribute('aria-invalid')).toBe('true');
     }
   }, 60_000);
 
@@ -232,7 +234,9 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
     const { page, go } = await openWindow(live.url, cookie);
     for (const path of pages) {
       await go(path);
-      expect(await page.getByRole('main').innerText(), path).toContain('Operators only.');
+      await expect
+        .poll(() => page.getByRole('main').innerText(), { message: path })
+        .toContain('Operators only.');
     }
   }, 60_000);
 });

@@ -180,7 +180,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await desk.go(path);
     await desk.page.getByText(words.expired).waitFor();
     await desk.page.getByRole('button', { name: words.newCode, exact: true }).waitFor();
-    expect(await desk.page.getByRole('button', { name: words.payHere }).count()).toBe(0);
+    await expect.poll(() => desk.page.getByRole('button', { name: words.payHere }).count()).toBe(0);
     await desk.page.getByText(words.doubt).waitFor();
     await desk.page.getByRole('button', { name: words.check }).waitFor();
     await picture(desk.page, `desk-expired-${language}`);
@@ -189,7 +189,9 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await go(path);
     await page.getByText(words.expired).waitFor();
     await page.getByRole('button', { name: words.otherPhone }).waitFor();
-    expect(await page.getByRole('button', { name: words.newCode, exact: true }).count()).toBe(0);
+    await expect
+      .poll(() => page.getByRole('button', { name: words.newCode, exact: true }).count())
+      .toBe(0);
     await expectAccessible(page, 'an expired code on a phone');
     await picture(page, `phone-expired-${language}`, { whole: true });
     await page.getByRole('button', { name: words.payHere }).click();
@@ -219,7 +221,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     const { page, go } = await openWindow(live.url, user.cookie, { width: 390, language });
     await go(`/top-up/${made.json.order.id}`);
     await page.getByText(words.failed).waitFor();
-    expect(await page.getByRole('button', { name: words.check }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: words.check }).count()).toBe(0);
   }, 60_000);
 
   const inWechat = looksIn(language, [390], 'light').flatMap((seen) =>
@@ -239,7 +241,9 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
         await fill(page, words, wallet);
         await page.getByText(words.inside).waitFor();
         await page.getByText(words.browser).waitFor();
-        expect(await page.getByRole('button', { name: words.pay, exact: true }).count()).toBe(0);
+        await expect
+          .poll(() => page.getByRole('button', { name: words.pay, exact: true }).count())
+          .toBe(0);
         await expectAccessible(page, `the form inside WeChat, ${wallet}`);
         await picture(page, `phone-inside-${wallet}-${nameOf(seen)}`, { whole: true });
         const made = await user.ask('orders', {
@@ -249,13 +253,17 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
         });
         await go(`/top-up/${made.json.order.id}`);
         await page.getByText(words.inside).waitFor();
-        expect(await page.getByRole('button', { name: words.open[wallet] }).count()).toBe(0);
+        await expect
+          .poll(() => page.getByRole('button', { name: words.open[wallet] }).count())
+          .toBe(0);
         await go('/top-up');
         await fill(page, words, wallet);
         await page.getByRole('button', { name: words.otherCode }).click();
         await page.getByRole('img', { name: /¥1\.00/ }).waitFor();
         await page.getByText(words.inside).waitFor();
-        expect(await page.locator('a[href*="alipay"], a[href^="weixin"]').count()).toBe(0);
+        await expect
+          .poll(() => page.locator('a[href*="alipay"], a[href^="weixin"]').count())
+          .toBe(0);
         await expectAccessible(page, `the code inside WeChat, ${wallet}`);
         await picture(page, `phone-inside-code-${wallet}-${nameOf(seen)}`, { whole: true });
       }
@@ -330,7 +338,7 @@ test.skipIf(noChromium)('a wallet without its app shows a phone the code', async
   await fill(page, said.en, 'wechat_pay');
   await page.getByRole('button', { name: 'Show QR code · ¥1.00' }).click();
   await page.getByText(/not from a screenshot: scan it with another phone/).waitFor();
-  expect(await page.getByRole('button', { name: said.en.onPhone }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('button', { name: said.en.onPhone }).count()).toBe(0);
 });
 
 test.skipIf(noChromium)(
@@ -350,7 +358,7 @@ test.skipIf(noChromium)(
     await page.getByRole('button', { name: said.en.open.wechat_pay }).waitFor();
     await page.getByText('This is a demo').waitFor();
     const simulated = page.getByRole('link', { name: 'Pay in the simulated wallet' });
-    expect(await simulated.count()).toBe(0);
+    await expect.poll(() => simulated.count()).toBe(0);
     await picture(page, 'phone-demo-390-light-en', { whole: true });
     await page.getByRole('button', { name: said.en.otherPhone }).click();
     await simulated.waitFor();

@@ -108,16 +108,18 @@ describe.skipIf(noChromium)('models', () => {
     const { page } = await openAt(live, '/models');
     await page.keyboard.press('/');
     await page.keyboard.type('claude haiku');
-    expect(await page.getByRole('status').filter({ hasText: 'models' }).innerText()).toMatch(
-      /^1 of /,
-    );
+    await expect
+      .poll(() => page.getByRole('status').filter({ hasText: 'models' }).innerText())
+      .toMatch(/^1 of /);
     await page.waitForURL('**/models?q=claude+haiku');
     await page.getByRole('link', { name: 'claude-haiku-4-5' }).click();
     await page.getByRole('heading', { level: 1, name: 'claude-haiku-4-5' }).waitFor();
     await settled(page);
-    expect(await main(page).innerText()).toContain('¥7.10');
+    await expect.poll(() => main(page).innerText()).toContain('¥7.10');
     await page.getByRole('button', { name: 'Python' }).click();
-    expect(await page.getByRole('figure').innerText()).toContain('os.environ["TOLLGATE_API_KEY"]');
+    await expect
+      .poll(() => page.getByRole('figure').innerText())
+      .toContain('os.environ["TOLLGATE_API_KEY"]');
     await page.getByRole('link', { name: 'Try it' }).click();
     await page.waitForURL('**/playground/chat?model=claude-haiku-4-5');
   });
@@ -125,7 +127,7 @@ describe.skipIf(noChromium)('models', () => {
   test('say what is not there', async () => {
     const live = await sharedConsole();
     const { page, go } = await openAt(live, '/models?q=no-such-model');
-    expect(await main(page).innerText()).toContain('No matches.');
+    await expect.poll(() => main(page).innerText()).toContain('No matches.');
     await page.getByRole('button', { name: 'Clear filter' }).click();
     await page.getByRole('link', { name: 'deepseek-chat' }).waitFor();
     await go('/models/no/such');
@@ -137,7 +139,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
   test('streams, tells cost before and after, and is charged what it says', async () => {
     const live = await sharedConsole();
     const { page, user } = await openAt(live, '/playground/chat?model=sim-chat', { width: 1280 });
-    expect(await main(page).innerText()).toMatch(/at most ¥0\.0\d+/);
+    await expect.poll(() => main(page).innerText()).toMatch(/at most ¥0\.0\d+/);
     const top = (await page.getByRole('log').boundingBox())?.y;
     await say(page, 'Say hello');
     const cost = await answered(page);
@@ -163,7 +165,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await page.getByRole('button', { name: 'Run from here' }).click();
     await page.getByText('42', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Raw events' }).click();
-    expect(await main(page).innerText()).toContain('data: [DONE]');
+    await expect.poll(() => main(page).innerText()).toContain('data: [DONE]');
     await page.getByRole('button', { name: 'Conversation', exact: true }).click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -215,7 +217,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     const tools = page.getByLabel('Tools, as JSON');
     await tools.fill('[{]');
     await tools.blur();
-    expect(await main(page).innerText()).toContain('This is not valid JSON');
+    await expect.poll(() => main(page).innerText()).toContain('This is not valid JSON');
     await tools.fill('');
     await page.getByRole('button', { name: 'Insert an example' }).click();
     await say(page, 'What is the weather in Paris?');
@@ -226,7 +228,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await card.getByRole('button', { name: 'Submit result' }).click();
     await card.getByLabel('Result submitted').waitFor();
     await page.locator('[data-charge]').nth(1).waitFor();
-    expect(await page.getByRole('log').innerText()).toContain('21');
+    await expect.poll(() => page.getByRole('log').innerText()).toContain('21');
   }, 60_000);
 
   test('takes pictures by file, paste and address, folds thoughts, and compares two models', async () => {
@@ -241,9 +243,9 @@ describe.skipIf(noChromium)('chat in the playground', () => {
         { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') },
       ]);
     await page.getByRole('img', { name: 'fox.png' }).waitFor();
-    expect(await page.getByRole('alert').innerText()).toContain(
-      'notes.txt: the model does not take files of this type.',
-    );
+    await expect
+      .poll(() => page.getByRole('alert').innerText())
+      .toContain('notes.txt: the model does not take files of this type.');
     const drawn = (name: string) =>
       page.getByRole('button', { name }).locator('path').getAttribute('d');
     const icons = await Promise.all(
@@ -253,13 +255,15 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await page.getByRole('button', { name: 'Add an image by URL' }).click();
     await page.getByLabel('Image URL').fill('fox');
     await page.keyboard.press('Enter');
-    expect(await main(page).innerText()).toContain('Enter a URL that starts with https://.');
+    await expect
+      .poll(() => main(page).innerText())
+      .toContain('Enter a URL that starts with https://.');
     await page.keyboard.press('Escape');
     await say(page, 'What do you see?');
     await page.locator('[data-charge]').nth(1).waitFor();
     const [left, right] = await page.getByRole('log').allInnerTexts();
     expect([left, right].map((text) => text?.includes('3×2 pixels'))).toEqual([true, true]);
-    expect(await page.getByRole('figure').innerText()).toContain('base64 < fox.png');
+    await expect.poll(() => page.getByRole('figure').innerText()).toContain('base64 < fox.png');
   }, 60_000);
 
   test('says before a request that the balance is too small, and what it pays for', async () => {
@@ -281,9 +285,9 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await main(page).getByRole('link', { name: 'Top up' }).waitFor();
     // The price of images is known, so the request would be refused.
     await page.getByText('Your balance is too low.', { exact: true }).waitFor();
-    expect(await run(page).getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => run(page).getAttribute('aria-disabled')).toBe('true');
     await page.getByLabel('Images', { exact: true }).selectOption('4');
-    expect(await run(page).getAttribute('aria-disabled')).toBe(null);
+    await expect.poll(() => run(page).getAttribute('aria-disabled')).toBe(null);
   });
 
   test('says what cannot be paid, and what the vendor would not do', async () => {
@@ -301,9 +305,9 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await other.go('/playground/chat?model=deepseek-chat');
     await say(other.page, 'Hello');
     const told = await run(other.page).getAttribute('aria-describedby');
-    expect(await other.page.locator(`[id="${told}"]`).innerText()).toBe(
-      'Your balance is too low for any model.',
-    );
+    await expect
+      .poll(() => other.page.locator(`[id="${told}"]`).innerText())
+      .toBe('Your balance is too low for any model.');
     expect(await other.page.getByRole('log').innerText()).not.toContain('Hello');
     // Enough for a token of the cheapest model.
     const tiny = { id: 'grant', account: poor.userId, from: 'grants', amount: 20_000n } as const;
@@ -325,12 +329,12 @@ describe.skipIf(noChromium)('pictures in the playground', () => {
     const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/image?model=dall-e-2');
     await run(page).click();
-    expect(await main(page).innerText()).toContain('Describe the image.');
+    await expect.poll(() => main(page).innerText()).toContain('Describe the image.');
     await page.getByRole('radio', { name: '256 × 256' }).check();
-    expect(await main(page).innerText()).toContain('¥0.1136 each');
+    await expect.poll(() => main(page).innerText()).toContain('¥0.1136 each');
     await page.getByLabel('Prompt').fill('A red fox');
     await page.getByLabel('Images', { exact: true }).selectOption('2');
-    expect(await main(page).innerText()).toContain('at most ¥0.2272');
+    await expect.poll(() => main(page).innerText()).toContain('at most ¥0.2272');
     await run(page).click();
     expect(await answered(page)).toBe(0.2272);
     const line = await page.locator('[data-charge]').innerText();
@@ -348,7 +352,9 @@ describe.skipIf(noChromium)('pictures in the playground', () => {
     await page.mouse.up();
     await page.getByRole('button', { name: 'Undo stroke' }).waitFor();
     await page.getByLabel('Prompt').fill('Give the fox a scarf');
-    expect(await page.getByRole('figure').innerText()).toContain('mask=@mask.png;type=image/png');
+    await expect
+      .poll(() => page.getByRole('figure').innerText())
+      .toContain('mask=@mask.png;type=image/png');
     await expectAccessible(page, 'editing a picture');
     await picture(page, 'play-edit-1440-light-en');
     await run(page).click();
@@ -376,12 +382,12 @@ describe.skipIf(noChromium)('videos in the playground', () => {
   test('have their price on each length, go on when the page is left, and play in place', async () => {
     const live = await startLiveConsole(filming('sim-task-5000ms'));
     const { page, go, user } = await openAt(live, '/playground/video?model=sora-2');
-    expect(await main(page).innerText()).toContain('¥3.55');
+    await expect.poll(() => main(page).innerText()).toContain('¥3.55');
     await page.getByRole('radio', { name: '10 s' }).check();
     await page.getByLabel('Prompt').fill('A fox walks');
     await page.getByRole('button', { name: 'Generate video' }).click();
     await page.getByText('¥7.100000 held', { exact: false }).waitFor();
-    expect(await main(page).innerText()).toContain('You can leave');
+    await expect.poll(() => main(page).innerText()).toContain('You can leave');
     expect((await user.ask('session')).json.balance.held).toBe('7.100000000');
     await page.reload();
     await page.locator('video').waitFor({ timeout: 30_000 });

@@ -53,14 +53,14 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     await expectAccessible(page, 'the open list of models');
     await picture(page, 'play-models-1440-light-en');
     await page.keyboard.type('anthropic opus');
-    expect(await list.getByRole('option').count()).toBeLessThan(6);
+    await expect.poll(() => list.getByRole('option').count()).toBeLessThan(6);
     await page.getByRole('button', { name: 'Vision' }).click();
     await page.keyboard.press('ArrowDown');
     const marked = await field.getAttribute('aria-activedescendant');
-    expect(await page.locator(`[id="${marked}"]`).innerText()).toContain('opus');
+    await expect.poll(() => page.locator(`[id="${marked}"]`).innerText()).toContain('opus');
     await page.keyboard.press('Enter');
     await list.waitFor({ state: 'detached' });
-    expect(await field.inputValue()).toContain('opus');
+    await expect.poll(() => field.inputValue()).toContain('opus');
     await page.waitForURL(/model=.*opus/);
     await page.keyboard.press('ArrowDown');
     await list.waitFor();
@@ -68,13 +68,15 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     await page.getByText('No model matches.').waitFor();
     await page.keyboard.press('Escape');
     await list.waitFor({ state: 'detached' });
-    expect(await field.inputValue()).toContain('opus');
+    await expect.poll(() => field.inputValue()).toContain('opus');
     await say(page, 'Hello');
     await charges(page).waitFor();
     await go('/playground/chat');
-    expect(await field.inputValue()).toContain('opus');
+    await expect.poll(() => field.inputValue()).toContain('opus');
     await field.click();
-    expect(await list.getByRole('group').first().getAttribute('aria-label')).toBe('Recently used');
+    await expect
+      .poll(() => list.getByRole('group').first().getAttribute('aria-label'))
+      .toBe('Recently used');
   }, 60_000);
 
   test('answer side by side, four at most, each with its cost; one can be taken away', async () => {
@@ -86,7 +88,7 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     await page.getByRole('button', { name: 'Add a model' }).click();
     await page.getByRole('combobox', { name: 'Model 4' }).fill('sim-500');
     await page.keyboard.press('Enter');
-    expect(await page.getByRole('button', { name: 'Add a model' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Add a model' }).count()).toBe(0);
     await say(page, 'Count to three');
     await charges(page).nth(2).waitFor();
     await page.getByRole('alert').waitFor();
@@ -98,34 +100,36 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     await picture(page, 'play-four-1440-light-en');
     await page.getByRole('button', { name: 'Remove claude-haiku-4-5' }).click();
     await page.waitForURL(/beside=sim-think/);
-    expect(await page.getByRole('log').count()).toBe(3);
-    expect(await page.getByRole('log', { name: 'sim-think' }).innerText()).toContain('sim-think');
+    await expect.poll(() => page.getByRole('log').count()).toBe(3);
+    await expect
+      .poll(() => page.getByRole('log', { name: 'sim-think' }).innerText())
+      .toContain('sim-think');
     await page.getByRole('button', { name: 'Remove gpt-4o' }).click();
     await page.waitForURL(/model=sim-think&beside=sim-500/);
-    expect(await page.getByRole('log').count()).toBe(2);
-    expect(await page.getByRole('log').first().innerText()).toContain('sim-think');
+    await expect.poll(() => page.getByRole('log').count()).toBe(2);
+    await expect.poll(() => page.getByRole('log').first().innerText()).toContain('sim-think');
     await page.getByRole('button', { name: 'Remove sim-500' }).click();
     await page.getByRole('log').nth(1).waitFor({ state: 'detached' });
-    expect(await page.getByRole('button', { name: /^Remove / }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: /^Remove / }).count()).toBe(0);
   }, 60_000);
 
   test('are sent only what is set', async () => {
     const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/chat?model=gpt-4o');
     const temperature = page.getByRole('textbox', { name: 'Temperature' });
-    expect(await temperature.isVisible()).toBe(false);
+    await expect.poll(() => temperature.isVisible()).toBe(false);
     await page.getByText('More settings').click();
     const slider = page.getByRole('slider', { name: 'Slider: Temperature' });
     const code = page.getByRole('figure');
     expect(await code.innerText()).not.toContain('temperature');
     await slider.focus();
     await page.keyboard.press('ArrowRight');
-    expect(await temperature.inputValue()).toBe('1.1');
-    expect(await code.innerText()).toContain('"temperature": 1.1');
+    await expect.poll(() => temperature.inputValue()).toBe('1.1');
+    await expect.poll(() => code.innerText()).toContain('"temperature": 1.1');
     await temperature.fill('3');
     await page.getByText('Enter a number from 0 to 2.').waitFor();
     await page.getByRole('button', { name: 'Stop sending Temperature' }).click();
-    expect(await temperature.inputValue()).toBe('');
+    await expect.poll(() => temperature.inputValue()).toBe('');
     expect(await code.innerText()).not.toContain('temperature');
   }, 60_000);
 
@@ -175,11 +179,11 @@ describe.skipIf(noChromium)('sound and vectors', () => {
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Enter the text to read aloud.').waitFor();
     await page.getByLabel('Text', { exact: true }).fill('Hello, fox');
-    expect(await page.getByRole('main').innerText()).toContain('at most ¥0.001065');
+    await expect.poll(() => page.getByRole('main').innerText()).toContain('at most ¥0.001065');
     await page.getByLabel('Format').selectOption('wav');
     await page.getByRole('button', { name: 'Run' }).click();
     await charges(page).waitFor();
-    expect(await charges(page).getAttribute('data-charge')).toBe('0.001065000');
+    await expect.poll(() => charges(page).getAttribute('data-charge')).toBe('0.001065000');
     const seconds: number = await page.evaluate(
       `new Promise((resolve) => { const sound = document.querySelector('audio'); if (sound.readyState > 0) resolve(sound.duration); sound.onloadedmetadata = () => resolve(sound.duration); })`,
     );
@@ -209,9 +213,9 @@ describe.skipIf(noChromium)('sound and vectors', () => {
     await page.getByText(/about ¥0\.00/).waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
     await charges(page).waitFor();
-    expect(await page.getByRole('region', { name: 'Transcript' }).innerText()).toContain(
-      'Hello from the fox',
-    );
+    await expect
+      .poll(() => page.getByRole('region', { name: 'Transcript' }).innerText())
+      .toContain('Hello from the fox');
     await expectAccessible(page, 'transcription');
     await picture(page, 'play-transcription-1440-light-en');
     await page.getByRole('button', { name: 'Record', exact: true }).click();
@@ -231,8 +235,8 @@ describe.skipIf(noChromium)('sound and vectors', () => {
     await page.getByRole('button', { name: 'Run' }).click();
     await charges(page).waitFor();
     const table = page.getByRole('table');
-    expect(await table.getByRole('row').nth(1).innerText()).toMatch(/1\.000\s+1\.000/);
-    expect(await table.innerText()).toContain('<b>shares</b>');
+    await expect.poll(() => table.getByRole('row').nth(1).innerText()).toMatch(/1\.000\s+1\.000/);
+    await expect.poll(() => table.innerText()).toContain('<b>shares</b>');
     await expectAccessible(page, 'embeddings');
     await picture(page, 'play-embedding-1440-light-en');
   }, 60_000);

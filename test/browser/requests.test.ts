@@ -96,10 +96,12 @@ async function look(page: Page, what: string): Promise<void> {
 /** The API's text is English: the page marks it, and says so where it is in Chinese itself. */
 async function expectOriginal(page: Page, language: 'zh' | 'en'): Promise<void> {
   const main = page.getByRole('main');
-  expect(await main.locator('[lang="en"]').allInnerTexts()).toEqual([
-    expect.stringMatching(/^The service is temporarily unavailable/),
-  ]);
-  expect(await main.getByText('网关的英文信息：').count()).toBe(language === 'zh' ? 1 : 0);
+  await expect
+    .poll(() => main.locator('[lang="en"]').allInnerTexts())
+    .toEqual([expect.stringMatching(/^The service is temporarily unavailable/)]);
+  await expect
+    .poll(() => main.getByText('网关的英文信息：').count())
+    .toBe(language === 'zh' ? 1 : 0);
 }
 
 const texts = {
@@ -170,7 +172,9 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
         .first()
         .waitFor();
       if (seen.width < 700)
-        expect(await all.page.getByRole('main').innerText()).toMatch(/Lin \S+ · .* · unavailable/);
+        await expect
+          .poll(() => all.page.getByRole('main').innerText())
+          .toMatch(/Lin \S+ · .* · unavailable/);
       await look(all.page, `operator-requests-${view}`);
       await all.page.getByRole('button', { name: words.failed, exact: true }).click();
       await all.page.getByText('never-1').first().waitFor();
@@ -236,7 +240,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     expect(new URL(page.url()).searchParams.has('live')).toBe(false);
     await go(`/operator/requests/${id}`);
     await page.getByText('The request was not sent to any channel.').waitFor();
-    expect(await page.getByText('model_not_found', { exact: true }).count()).toBe(1);
+    await expect.poll(() => page.getByText('model_not_found', { exact: true }).count()).toBe(1);
 
     answering.answer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -264,7 +268,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     await database.query('DELETE FROM channels WHERE name=$1', [spare]);
     await page.reload();
     await page.getByRole('link', { name: spare }).waitFor({ state: 'detached' });
-    expect(await page.getByRole('main').innerText()).toContain(spare);
+    await expect.poll(() => page.getByRole('main').innerText()).toContain(spare);
   }, 90_000);
 
   test('says what to do about an empty balance, and of an id that is not known', async () => {

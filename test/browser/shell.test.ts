@@ -47,7 +47,7 @@ describe.skipIf(noChromium)('the console in Chromium', () => {
       await expectAccessible(stranger.page, 'sign-in');
       const { scan, scanHere } = language === 'zh' ? signInZh : signInEn;
       await stranger.page.getByText(scanHere, { exact: true }).waitFor();
-      expect(await stranger.page.getByText(scan, { exact: true }).count()).toBe(0);
+      await expect.poll(() => stranger.page.getByText(scan, { exact: true }).count()).toBe(0);
       await picture(stranger.page, `sign-in-360-light-${language}`);
     },
     240_000,
@@ -65,8 +65,8 @@ describe.skipIf(noChromium)('the way in, in Chromium', () => {
       '/usage?model=glm-4.6',
     ]);
     await go('/sign-in?error=denied&next=//evil.example');
-    expect(await page.getByRole('alert').innerText()).toContain('You cancelled');
-    expect(await page.locator('a[href*="evil"]').count()).toBe(0);
+    await expect.poll(() => page.getByRole('alert').innerText()).toContain('You cancelled');
+    await expect.poll(() => page.locator('a[href*="evil"]').count()).toBe(0);
   });
 
   test('pages of operators are refused to users, in the frame', async () => {
@@ -74,7 +74,7 @@ describe.skipIf(noChromium)('the way in, in Chromium', () => {
     const { cookie } = await live.newUser();
     const { page, go } = await openWindow(live.url, cookie);
     await go('/operator/users');
-    expect(await page.getByRole('main').innerText()).toContain('Operators only.');
+    await expect.poll(() => page.getByRole('main').innerText()).toContain('Operators only.');
     expect(await page.getByRole('navigation', { name: 'Main' }).innerText()).not.toContain(
       'Operator',
     );
@@ -123,7 +123,7 @@ describe.skipIf(noChromium)('keys by keyboard alone, in Chromium', () => {
     await page.keyboard.press('c');
     await page.getByLabel('Name').waitFor();
     await page.keyboard.press('Enter');
-    expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
     await page.keyboard.type('ci-key');
     await page.keyboard.press('Enter');
 
@@ -155,7 +155,7 @@ describe.skipIf(noChromium)('keys by keyboard alone, in Chromium', () => {
     // It was at work a moment ago: what stopping it breaks is said first, and Cancel has the focus.
     const asked = page.getByRole('alertdialog', { name: 'Disable ci-key?' });
     await asked.waitFor();
-    expect(await asked.innerText()).toContain('1 request');
+    await expect.poll(() => asked.innerText()).toContain('1 request');
     await asked.getByRole('button', { name: 'Disable' }).press('Enter');
     await page.getByRole('status').getByRole('button', { name: 'Undo' }).press('Enter');
     await page.getByRole('button', { name: 'Disable' }).waitFor();
@@ -179,7 +179,7 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
     await page.getByRole('button', { name: 'Announcements' }).click();
     await page.getByRole('dialog', { name: 'Announcements' }).waitFor();
     await page.waitForTimeout(tipDelayMs);
-    expect(await page.locator('#tip:popover-open').count()).toBe(0);
+    await expect.poll(() => page.locator('#tip:popover-open').count()).toBe(0);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Theme' }).click();
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();
@@ -188,8 +188,8 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
     await page.getByRole('heading', { level: 1, name: '概览' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { level: 1, name: '概览' }).waitFor();
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
-    expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark');
+    await expect.poll(() => page.locator('html').getAttribute('lang')).toBe('zh-CN');
     await settled(page);
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: '键盘快捷键' }).waitFor();
@@ -258,7 +258,7 @@ describe.skipIf(noChromium)('somebody whose session has ended, in Chromium', () 
     const again = await live.signIn(user.userId);
     await signIn(again.cookie);
     await gone.waitFor({ state: 'detached' });
-    expect(await page.getByLabel('Name').inputValue()).toBe('typed before');
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('typed before');
     await again.ask(`sessions/${again.sessionId}`, { method: 'DELETE' });
     await looksAgain();
     await signIn(other.cookie);
@@ -304,7 +304,7 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
     await go('/keys');
     const panel = page.getByRole('alert');
     await panel.waitFor();
-    expect(await panel.innerText()).toContain('The database does not respond.');
+    await expect.poll(() => panel.innerText()).toContain('The database does not respond.');
     await panel.getByRole('button', { name: /Request ID req_of_the_test/ }).waitFor();
     await expectAccessible(page, 'an error in its panel');
     await page.unroute('**/console/api/keys');
@@ -349,7 +349,7 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
     await go('/');
     await context.setOffline(true);
     await page.getByText('You are offline.').waitFor();
-    expect(await page.getByRole('main').innerText()).toContain('¥3.00');
+    await expect.poll(() => page.getByRole('main').innerText()).toContain('¥3.00');
     await context.setOffline(false);
     await page.getByText('You are offline.').waitFor({ state: 'detached' });
   }, 60_000);

@@ -66,7 +66,9 @@ describe.skipIf(noChromium)('the site of the documents in Chromium', { timeout: 
     const { page, open } = await openSite(look);
     for (const [kind, path] of Object.entries(kinds[look.language])) {
       await open(path);
-      expect(await page.locator('html.dark').count()).toBe(look.theme === 'dark' ? 1 : 0);
+      await expect
+        .poll(() => page.locator('html.dark').count())
+        .toBe(look.theme === 'dark' ? 1 : 0);
       // VitePress has 688, in which the samples of the guides are cut.
       if (look.width === 1440 && kind === 'guide')
         expect(await widthOf(page, '.content-container')).toBeGreaterThan(750);

@@ -145,7 +145,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
 
     await go(`/usage?tab=day&from=${daysAgo(9)}&to=${daysAgo(2)}`);
     await page.locator('main canvas').waitFor();
-    expect(await page.getByText(open).count()).toBe(0);
+    await expect.poll(() => page.getByText(open).count()).toBe(0);
   }, 60_000);
 
   test.each([390, 1440])(
@@ -225,7 +225,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await go('/usage?tab=day');
     await page.getByText(usageEn.none, { exact: true }).waitFor();
     const main = page.getByRole('main');
-    expect(await main.getByText(usageEn.chartHint).count()).toBe(0);
+    await expect.poll(() => main.getByText(usageEn.chartHint).count()).toBe(0);
     expect(await main.innerText()).not.toMatch(/— of|of all requests/);
     await go('/usage?tab=day&model=glm-4.7');
     await page.getByText(usageEn.nothing, { exact: true }).waitFor();

@@ -89,7 +89,7 @@ describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chrom
       await page.getByText(said.waiting).waitFor();
       await expectAccessible(page, 'waiting for the first request');
       // What the page shows is what works; its key is a variable's name.
-      expect(await page.locator('pre').innerText()).toContain('$TOLLGATE_API_KEY');
+      await expect.poll(() => page.locator('pre').innerText()).toContain('$TOLLGATE_API_KEY');
 
       const call = async (model: string) => {
         const { status } = await fetch(`${live.url}/v1/chat/completions`, {
@@ -113,7 +113,9 @@ describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chrom
 
       expect(await call('deepseek-chat')).toBe(200);
       await page.getByText(said.works).waitFor();
-      expect(await page.getByText(said.works).innerText()).toMatch(/deepseek-chat.*¥0\.\d{6}/);
+      await expect
+        .poll(() => page.getByText(said.works).innerText())
+        .toMatch(/deepseek-chat.*¥0\.\d{6}/);
       await page.locator('canvas').waitFor();
       await expectAccessible(page, 'overview with a charge');
       await picture(page, `first-charge-1440-light-${language}`);
@@ -128,6 +130,6 @@ describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chrom
     await page.getByRole('link', { name: words.en.github }).click();
     await page.locator('button[value="deny"]').click();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').innerText()).toContain('You cancelled');
+    await expect.poll(() => page.getByRole('alert').innerText()).toContain('You cancelled');
   });
 });
