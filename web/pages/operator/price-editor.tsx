@@ -385,7 +385,7 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
           disabledFor={barred}
           onClick={submit}
         >
-          {words.publish(preview?.to_version ?? version)}
+          {words.publish(version)}
         </MaybeDisabled>
       </div>
     </div>
