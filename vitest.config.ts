@@ -46,7 +46,7 @@ const alone = [
   'src/http/!(multipart|request-body|request-head|response-parser).test.ts',
   'src/ledger/crowds.test.ts',
   'src/providers/formats/openai-chat/adapter.test.ts',
-  'src/storage/!(backup|open-blobs|packing|seal|serving-lock).test.ts',
+  'src/storage/!(backup|open-blobs|seal|serving-lock).test.ts',
   'src/telemetry/log.test.ts',
   'test/*-crash.test.ts',
   'test/*-simulation.test.ts',

@@ -17,7 +17,6 @@ import {
   type DatabaseErrorKind,
 } from './database.ts';
 import type { TransactionMode } from './engine.ts';
-import { unpackInput } from './sql.ts';
 
 /** A job for the owner of the connection; plain data, because it may cross into a thread. */
 export type Job =
@@ -25,12 +24,6 @@ export type Job =
   | { readonly do: 'call'; readonly procedure: string; readonly input: unknown }
   | { readonly do: 'begin'; readonly mode: TransactionMode }
   | { readonly do: 'commit' | 'rollback' | 'close' };
-
-export const callOf = (procedure: string, input: unknown): Job => ({
-  do: 'call',
-  procedure,
-  input,
-});
 
 const commit: Statement = { sql: 'COMMIT', params: [] };
 const rollback: Statement = { sql: 'ROLLBACK', params: [] };
@@ -575,9 +568,7 @@ export function serveSqlite(procedures: Procedures): void {
   const host = new SqliteHost(path, procedures, systemClock, mayCreate);
   retryWhileLocked(host, () => host.configure());
   port.on('message', ({ id, job }: JobMessage) => {
-    port.postMessage(
-      reply(host, id, job.do === 'call' ? callOf(job.procedure, unpackInput(job.input)) : job),
-    );
+    port.postMessage(reply(host, id, job));
     if (job.do === 'close') port.close();
     else if (host.crowded && (job.do === 'call' || job.do === 'commit')) sleep(restMs);
   });

@@ -15,10 +15,8 @@ import {
 } from './database.ts';
 import type { Engine, TransactionMode, EngineTransaction } from './engine.ts';
 import { partOf, syncFolder } from './folder-blobs.ts';
-import { packInput } from './sql.ts';
 import {
   type Job,
-  callOf,
   LockRetry,
   SqliteHost,
   type JobMessage,
@@ -196,10 +194,7 @@ export class ThreadLink implements Link {
   send(job: Job): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
-      const message: JobMessage = {
-        id: ++this.#sent,
-        job: job.do === 'call' ? callOf(job.procedure, packInput(job.input)) : job,
-      };
+      const message: JobMessage = { id: ++this.#sent, job };
       this.#worker.postMessage(message);
       this.#pending.push({ id: message.id, resolve, reject });
     });
