@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Page } from './contract.ts';
 import { throwProblem } from './problem.ts';
 
 /** A position in a list, and whether the items after it are older (`next`) or newer (`prev`). */
@@ -27,8 +28,9 @@ export class Cursors {
     return Buffer.concat([this.#mac(of, text), text]).toString('base64url');
   }
 
-  /** Throws `invalid_cursor`. */
-  read(of: readonly unknown[], cursor: string): CursorPosition {
+  /** Undefined for the first page, which has no cursor. Throws `invalid_cursor`. */
+  read(of: readonly unknown[], cursor: string | undefined): CursorPosition | undefined {
+    if (cursor === undefined) return undefined;
     const bytes = Buffer.from(cursor, 'base64url');
     const text = bytes.subarray(macBytes);
     if (
@@ -44,16 +46,28 @@ export class Cursors {
     return { towards: towards === 1 ? 'next' : 'prev', at, id };
   }
 
+  /**
+   * The cursors of a page that was read from `place`. `more`: further items lie in its direction.
+   */
+  around<Item>(
+    of: readonly unknown[],
+    place: CursorPosition | undefined,
+    { items, more }: { readonly items: readonly Item[]; readonly more: boolean },
+    positionOf: (item: Item) => Omit<CursorPosition, 'towards'>,
+  ): Pick<Page<Item>, 'next' | 'prev'> {
+    const back = place?.towards === 'prev';
+    const cursor = (towards: 'next' | 'prev', item: Item | undefined): string | null =>
+      item === undefined ? null : this.write(of, { towards, ...positionOf(item) });
+    return {
+      next: back || more ? cursor('next', items.at(-1)) : null,
+      prev: (back ? more : place !== undefined) ? cursor('prev', items[0]) : null,
+    };
+  }
+
   #mac(of: readonly unknown[], text: Buffer): Buffer {
     const list = createHash('sha256').update(JSON.stringify(of)).digest();
     return createHmac('sha256', this.#key).update(list).update(text).digest().subarray(0, macBytes);
   }
-}
-
-interface PageOfAll<Item> {
-  readonly items: readonly Item[];
-  readonly next: string | null;
-  readonly prev: string | null;
 }
 
 /**
@@ -65,7 +79,7 @@ export function pageOfAll<Item extends { readonly id: string }>(
   of: readonly unknown[],
   all: readonly Item[],
   { place, limit }: { readonly place: CursorPosition | undefined; readonly limit: number },
-): PageOfAll<Item> {
+): Omit<Page<Item>, 'as_of'> {
   const index = place === undefined ? -1 : all.findIndex(({ id }) => id === place.id);
   const end = index === -1 ? (place?.at ?? 0) : index;
   const next = index === -1 ? end : index + 1;

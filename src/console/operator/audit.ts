@@ -33,7 +33,7 @@ export function auditRoutes({ database, cursors }: OperatorContext): readonly Co
       async handle({ input, at }): Promise<Page<AuditEntry>> {
         const { limit, after, from, to, ...filter } = input;
         const of = ['audit', from?.(0), to?.(0), filter];
-        const before = after === undefined ? undefined : cursors.read(of, after).id;
+        const before = cursors.read(of, after)?.id;
         const entries = await auditPage(database, {
           ...questionOf(input, at),
           before,

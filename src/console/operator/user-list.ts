@@ -52,7 +52,7 @@ function list(
 ): Promise<UserPage> {
   const { limit, after, sort, ...filter } = input;
   const of = sort === 'created' ? ['users', filter] : ['users', filter, sort];
-  const place = after === undefined ? undefined : cursors.read(of, after);
+  const place = cursors.read(of, after);
   return database.snapshot(function* () {
     if (sort === 'created') return yield* newestFirst(filter, place);
     const found = yield* usersToOrder(filter, orderedUsersMax + 1);

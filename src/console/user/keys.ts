@@ -104,13 +104,15 @@ function list(
   const { database, cursors } = rooms;
   const { owner, input, at } = visit;
   const of = ['keys', owner.id, input.q, input.sort];
-  const place = input.after === undefined ? undefined : cursors.read(of, input.after);
+  const place = cursors.read(of, input.after);
   return database.snapshot(function* (): Transaction<Page<KeyView>> {
     const all = yield* inOrder(yield* userKeys(owner.id, { text: input.q }), input.sort, owner.id);
     const { items, next, prev } = pageOfAll(cursors, of, all, { place, limit: input.limit });
     return {
       items: yield* keyViews(items, shownTo(rooms, visit)),
-      ...{ next, prev, as_of: instant(at) },
+      next,
+      prev,
+      as_of: instant(at),
     };
   });
 }

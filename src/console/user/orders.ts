@@ -282,7 +282,7 @@ export async function ordersPage<View extends OrderView>(
   at: number,
   views: (orders: readonly Order[]) => Promise<readonly View[]>,
 ): Promise<Page<View>> {
-  const place = after === undefined ? undefined : cursors.read(of, after);
+  const place = cursors.read(of, after);
   const newer = place?.towards === 'prev';
   const found = await listOrders(database, {
     ...filter,
@@ -292,12 +292,9 @@ export async function ordersPage<View extends OrderView>(
   });
   const more = found.length > limit;
   const items = await views(newer ? found.slice(-limit) : found.slice(0, limit));
-  const cursor = (towards: 'next' | 'prev', item: View | undefined): string | null =>
-    item === undefined ? null : cursors.write(of, { towards, at: 0, id: item.id });
   return {
     items,
-    next: newer || more ? cursor('next', items.at(-1)) : null,
-    prev: (newer ? more : place !== undefined) ? cursor('prev', items[0]) : null,
+    ...cursors.around(of, place, { items, more }, ({ id }) => ({ at: 0, id })),
     as_of: instant(at),
   };
 }

@@ -185,7 +185,7 @@ export async function requestPage(
   read = loggedRequests,
 ): Promise<{ readonly items: readonly ShownRequest[]; readonly next: string | null }> {
   const { after } = question;
-  const before = after === undefined ? undefined : cursors.read(of, after).id;
+  const before = cursors.read(of, after)?.id;
   const { items, next } = await requestsFound(database, { ...question, before }, read);
   return {
     items,

@@ -139,7 +139,7 @@ async function dayOf(
     to: Math.min(whole.to, input.to ?? whole.to),
   };
   const of = ['statement', owner.id, owner.zone, date, span.from, span.to];
-  const place = input.after === undefined ? undefined : cursors.read(of, input.after);
+  const place = cursors.read(of, input.after);
   const query = {
     account: owner.id,
     ...span,

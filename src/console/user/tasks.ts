@@ -56,7 +56,7 @@ async function list(
 ): Promise<Page<TaskView>> {
   const { database, cursors } = rooms;
   const of = ['tasks', owner.id];
-  const place = input.after === undefined ? undefined : cursors.read(of, input.after);
+  const place = cursors.read(of, input.after);
   const back = place?.towards === 'prev';
   const { found, names } = await database.snapshot(function* () {
     const tasks = yield* tasksFrom(owner.id, {
@@ -70,12 +70,12 @@ async function list(
   const more = found.length > input.limit;
   const kept = found.slice(0, input.limit);
   const tasks = back ? [...kept].reverse() : kept;
-  const cursor = (towards: 'next' | 'prev', task: Task | undefined): string | null =>
-    task === undefined ? null : cursors.write(of, { towards, at: task.createdAt, id: task.id });
   return {
     items: await Promise.all(tasks.map((task) => taskView(rooms, task, names, headers.host))),
-    next: back || more ? cursor('next', tasks.at(-1)) : null,
-    prev: (back ? more : place !== undefined) ? cursor('prev', tasks[0]) : null,
+    ...cursors.around(of, place, { items: tasks, more }, ({ id, createdAt }) => ({
+      at: createdAt,
+      id,
+    })),
     as_of: instant(at),
   };
 }

@@ -162,10 +162,17 @@ async function list(
     ...(sort === '-time' ? [] : [sort]),
   ];
   if (filter.request !== undefined) return one(database, owner.id, filter.request, at);
-  const place = after === undefined ? undefined : cursors.read(of, after);
-  const write = (position: CursorPosition): string => cursors.write(of, position);
+  const place = cursors.read(of, after);
   const range = usageRangeOf(input, at);
-  const asked: Asked = { account: owner.id, range, filter: filterOf(input), limit, place, write };
+  const asked: Asked = {
+    account: owner.id,
+    range,
+    filter: filterOf(input),
+    limit,
+    cursors,
+    of,
+    place,
+  };
   return database.snapshot(function* (): Transaction<ChargePage> {
     const [order, way] = orderOf(sort);
     const page = order === 'time' ? yield* byTime(asked, way) : yield* byValue(asked, order, way);
@@ -188,14 +195,16 @@ interface Asked {
   readonly range: TimeRange;
   readonly filter: UsageFilter;
   readonly limit: number;
+  readonly cursors: Cursors;
+  /** The list that the cursors belong to. */
+  readonly of: readonly unknown[];
   readonly place: CursorPosition | undefined;
-  readonly write: (position: CursorPosition) => string;
 }
 
 type RowPage = Omit<ChargePage, 'items' | 'as_of'> & { readonly rows: readonly Row[] };
 
 function* byTime(
-  { account, range, filter, limit, place, write }: Asked,
+  { account, range, filter, limit, cursors, of, place }: Asked,
   way: Way,
 ): Transaction<RowPage> {
   const back = place?.towards === 'prev';
@@ -211,9 +220,13 @@ function* byTime(
   const edge = (towards: 'next' | 'prev', record: Row | undefined): string | null =>
     record === undefined
       ? null
-      : write({ towards, at: Number(record['finished_at']), id: String(record['id']) });
+      : cursors.write(of, {
+          towards,
+          at: Number(record['finished_at']),
+          id: String(record['id']),
+        });
   const further =
-    next && write({ towards: back ? 'prev' : 'next', at: next.chargedAt, id: next.id });
+    next && cursors.write(of, { towards: back ? 'prev' : 'next', at: next.chargedAt, id: next.id });
   return {
     rows: shown,
     next: back ? edge('next', shown.at(-1)) : (further ?? null),
@@ -224,12 +237,11 @@ function* byTime(
 
 /** The latest charges of the range, in the order of a value. */
 function* byValue(
-  { account, range, filter, limit, place, write }: Asked,
+  { account, range, filter, limit, cursors, of, place }: Asked,
   order: UsageOrder,
   way: Way,
 ): Transaction<RowPage> {
   const from = yield* startOfNewest(account, range, addedUpMax);
-  const back = place?.towards === 'prev';
   const { rows, more } = yield* sortedPage({
     account,
     from,
@@ -237,25 +249,16 @@ function* byValue(
     filter,
     order,
     way,
-    back,
+    back: place?.towards === 'prev',
     limit,
     after: place && { value: place.at, id: place.id },
   });
-  const edge = (towards: 'next' | 'prev', record: Row | undefined): string | null => {
-    if (record === undefined) return null;
-    const { value, id } = sortedPositionOf(record);
-    return write({ towards, at: value, id });
-  };
   return {
     rows,
-    next: back || more ? edge('next', rows.at(-1)) : null,
-    prev: back
-      ? more
-        ? edge('prev', rows[0])
-        : null
-      : place === undefined
-        ? null
-        : edge('prev', rows[0]),
+    ...cursors.around(of, place, { items: rows, more }, (row) => {
+      const { value, id } = sortedPositionOf(row);
+      return { at: value, id };
+    }),
     sorted_from: from > range.from ? instant(from) : null,
   };
 }
