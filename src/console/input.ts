@@ -29,21 +29,26 @@ export const timeInput = z.string().transform((text, context) => {
 
 export const dayInput = z.string().refine(isDay, 'not_a_day');
 
-/** Names that people give to things: one line, without invisible characters. */
-export const nameInput = z
-  .string()
-  .trim()
-  .min(1, 'empty')
-  .max(nameCharactersMax, 'too_long')
-  .refine(isPlainText, 'invalid');
+/** A text that people write. It is trimmed, and may not be empty. */
+export const textInput = (charactersMax: number) =>
+  z.string().trim().min(1, 'empty').max(charactersMax, 'too_long');
 
-/** Items on a page. */
-export const pageLimit = z.coerce
-  .number()
-  .int('not_a_number')
-  .min(1, 'too_small')
-  .max(100, 'too_large')
-  .default(50);
+/** Names that people give to things: one line, without invisible characters. */
+export const nameInput = textInput(nameCharactersMax).refine(isPlainText, 'invalid');
+
+/** An operator's reason for an action, as the audit trail has it. */
+export const reasonInput = textInput(500);
+
+/** The page of a list: the number of its items, and the cursor of the page before. */
+export const pageInput = {
+  limit: z.coerce
+    .number()
+    .int('not_a_number')
+    .min(1, 'too_small')
+    .max(100, 'too_large')
+    .default(50),
+  after: z.string().optional(),
+};
 
 const backwards = /^-(\d{1,4})(h|d)$/;
 const unitMs = { h: 3_600_000, d: 86_400_000 };

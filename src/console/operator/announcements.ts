@@ -12,20 +12,18 @@ import {
 import { writeAudit } from '../../accounts/audit.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { AnnouncementView, OperatorAnnouncement } from '../contract.ts';
-import { idempotencyKeyIn, versionIn, timeInput } from '../input.ts';
+import { idempotencyKeyIn, textInput, timeInput, versionIn } from '../input.ts';
 import { type OperatorContext, byOperator, auditFacts } from './context.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { instant, instantOrNull } from '../format.ts';
 
-const textInput = (max: number) => {
-  const some = z.string().trim().min(1, 'empty').max(max, 'too_long');
-  return z.strictObject({ zh: some, en: some });
-};
+const bilingualInput = (charactersMax: number) =>
+  z.strictObject({ zh: textInput(charactersMax), en: textInput(charactersMax) });
 const level = z.enum(['info', 'warn', 'bad']);
 const changed = z.strictObject({
-  title: textInput(200).optional(),
-  text: textInput(5_000).optional(),
+  title: bilingualInput(200).optional(),
+  text: bilingualInput(5_000).optional(),
   level: level.optional(),
   from: timeInput.optional(),
   to: timeInput.nullable().optional(),

@@ -6,7 +6,7 @@ import type { Database } from '../../storage/database.ts';
 import type { AuditEntry, Page } from '../contract.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';
 import { instant } from '../format.ts';
-import { relativeTimeInput, pageLimit } from '../input.ts';
+import { relativeTimeInput, pageInput } from '../input.ts';
 import type { OperatorContext } from './context.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 
@@ -18,7 +18,7 @@ const filtered = z.object({
   from: relativeTimeInput.optional(),
   to: relativeTimeInput.optional(),
 });
-const listed = filtered.extend({ limit: pageLimit, after: z.string().optional() });
+const listed = filtered.extend(pageInput);
 type Filter = z.output<typeof filtered>;
 
 /** The audit trail: reads it, never writes it. */

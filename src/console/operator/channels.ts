@@ -33,7 +33,7 @@ import { hourMs, recentOf } from '../../usage/ranges.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
 import type { ChannelHealth, ChannelView, List, VendorView, ChannelEffect } from '../contract.ts';
 import { instant } from '../format.ts';
-import { versionIn } from '../input.ts';
+import { textInput, versionIn } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { auditedCosts } from './audited-price.ts';
@@ -242,7 +242,7 @@ const channelChangeInput = z.strictObject({
   accept_unserved: z.boolean().optional(),
 });
 const newChannelInput = channelChangeInput.extend({
-  name: z.string().trim().min(1, 'empty').max(100, 'too_long'),
+  name: textInput(100),
   vendor: z.string(),
 });
 const acceptInput = z.object({ accept_unserved: z.boolean().optional() });

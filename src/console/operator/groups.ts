@@ -18,7 +18,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { soldInGroup, type SoldQuantity } from '../../usage/totals.ts';
 import type { List, OperatorGroup, GroupPreview } from '../contract.ts';
 import { yuan } from '../format.ts';
-import { versionIn } from '../input.ts';
+import { textInput, versionIn } from '../input.ts';
 import { belowCost, chargedBy } from './price-preview.ts';
 import {
   type ChannelActivity,
@@ -48,7 +48,7 @@ const changed = z.strictObject({
   policy: z.enum(routingPolicies).optional(),
   fallback_models: z.array(z.string()).optional(),
 });
-const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, 'too_long') });
+const made = changed.extend({ name: textInput(100) });
 
 /**
  * Groups: the models their keys may call, their multiplier of the prices, and their rate limits.

@@ -12,7 +12,7 @@ import {
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { List, OperatorModel, OperatorModelDetail, PriceVersionRef } from '../contract.ts';
 import { instant } from '../format.ts';
-import { versionIn } from '../input.ts';
+import { textInput, versionIn } from '../input.ts';
 import { auditedPrice } from './audited-price.ts';
 import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
 import { furtherPricesOf, wholePpm, pricesOf } from '../prices.ts';
@@ -43,7 +43,7 @@ const changed = z.strictObject({ ...members, active: z.literal(false).optional()
 /** With only an id, a model that was sold is sold again; another is one of the bundled list. */
 const made = z.strictObject({
   ...members,
-  id: z.string().trim().min(1, 'empty').max(200, 'too_long'),
+  id: textInput(200),
   price: z.unknown().optional(),
 });
 

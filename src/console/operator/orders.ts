@@ -21,7 +21,14 @@ import type {
   Reconciliation,
   RefundAnswer,
 } from '../contract.ts';
-import { idempotencyKeyIn, dayInput, relativeTimeInput, moneyInput, pageLimit } from '../input.ts';
+import {
+  idempotencyKeyIn,
+  dayInput,
+  relativeTimeInput,
+  moneyInput,
+  pageInput,
+  textInput,
+} from '../input.ts';
 import { operatorOrders, refundView, type OrdersContext, ordersPage } from '../user/orders.ts';
 import { byOperator, onlyOperator } from './context.ts';
 import { throwProblem, type ProblemCode, type ProblemDetails } from '../problem.ts';
@@ -38,10 +45,10 @@ const filter = {
   to: relativeTimeInput.optional(),
 };
 const filtered = z.strictObject(filter);
-const listed = z.object({ ...filter, limit: pageLimit, after: z.string().optional() });
+const listed = z.object({ ...filter, ...pageInput });
 const refunded = z.strictObject({
   amount: moneyInput,
-  reason: z.string().trim().min(1, 'empty').max(200, 'too_long'),
+  reason: textInput(200),
 });
 const reconciled = z.object({ date: dayInput, wallet });
 

@@ -35,7 +35,7 @@ import type {
   PublishAnswer,
 } from '../contract.ts';
 import { instant } from '../format.ts';
-import { idempotencyKeyIn, timeInput } from '../input.ts';
+import { idempotencyKeyIn, reasonInput, timeInput } from '../input.ts';
 import { pricePreview } from './price-preview.ts';
 import { type PriceTable, problemsOfTable, readPriceTable } from './price-table.ts';
 import { auditedPrice } from './audited-price.ts';
@@ -51,16 +51,15 @@ const change = z.strictObject({
   from_version: z.int().optional(),
   price_version: z.int().optional(),
 });
-const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 const published = z.strictObject({
   changes: z.array(change).min(1, 'empty').max(100, 'too_many'),
-  reason,
+  reason: reasonInput,
   effective_at: timeInput.optional(),
 });
 const imported = z.strictObject({
   text: z.string(),
   dry_run: z.boolean(),
-  reason: reason.optional(),
+  reason: reasonInput.optional(),
   accept_far_off: z.boolean().optional(),
 });
 const listBytesMax = 4 * 1024 * 1024;

@@ -11,7 +11,7 @@ import type {
 } from '../contract.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';
 import { instant } from '../format.ts';
-import { pageLimit } from '../input.ts';
+import { pageInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 import {
@@ -38,7 +38,7 @@ const filtered = requestFilter.extend({
   id: z.string().optional(),
   all: z.literal('1').optional(),
 });
-const listed = filtered.extend({ limit: pageLimit, after: z.string().optional() });
+const listed = filtered.extend(pageInput);
 
 /** The requests of all users: those that failed, or all. */
 export function operatorRequestRoutes({

@@ -15,7 +15,7 @@ import { revenueByAccount } from '../../usage/totals.ts';
 import type { UserPage, UserView } from '../contract.ts';
 import { type CursorPosition, pageOfAll } from '../cursor.ts';
 import { instant, instantOrNull, yuan } from '../format.ts';
-import { pageLimit } from '../input.ts';
+import { pageInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute, type SignedInRequest } from '../route.ts';
 import type { OperatorContext } from './context.ts';
@@ -28,8 +28,7 @@ const listed = z.object({
   role: z.enum(['user', 'operator']).optional(),
   state: z.enum(['active', 'suspended']).optional(),
   sort: z.enum(['created', 'name', 'balance', 'spent', 'seen']).default('created'),
-  limit: pageLimit,
-  after: z.string().optional(),
+  ...pageInput,
 });
 type Listed = z.output<typeof listed>;
 

@@ -15,22 +15,21 @@ import { creditTx } from '../../ledger/transactions/account.ts';
 import { suspendUser } from '../../signin/enrol.ts';
 import type { Transaction } from '../../storage/database.ts';
 import type { UserAnswer } from '../contract.ts';
-import { idempotencyKeyIn, moneyInput } from '../input.ts';
+import { idempotencyKeyIn, moneyInput, reasonInput } from '../input.ts';
 import { type OperatorContext, byOperator, onlyOperator } from './context.ts';
 import { invitationRoutes } from './invitations.ts';
 import { userListRoutes, userView } from './user-list.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
-const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 /** 10 million yuan: a larger amount is a typing error. */
 const amountMax = 10_000_000n * nanoPerYuan;
 const amount = moneyInput
   .refine((some) => some > 0n, 'below_minimum')
   .refine((some) => some <= amountMax, 'above_maximum');
-const amounted = z.strictObject({ amount, reason });
-const reasoned = z.strictObject({ reason });
-const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason });
+const amounted = z.strictObject({ amount, reason: reasonInput });
+const reasoned = z.strictObject({ reason: reasonInput });
+const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason: reasonInput });
 
 /**
  * Users and an operator's actions on them: each has its reason in the audit trail, where the user

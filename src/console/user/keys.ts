@@ -8,7 +8,7 @@ import { DatabaseError, type Transaction } from '../../storage/database.ts';
 import { spentByKey } from '../../usage/spending.ts';
 import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from '../contract.ts';
 import { type Cursors, pageOfAll } from '../cursor.ts';
-import { moneyInput, nameInput, pageLimit, timeInput, idempotencyKeyIn } from '../input.ts';
+import { moneyInput, nameInput, pageInput, timeInput, idempotencyKeyIn } from '../input.ts';
 import { byCaller, type KeyChangesContext, keyChangeRoutes, shownTo } from './key-changes.ts';
 import { keyDetail, keyHistory, keyViews, termsIn, termsInput } from './key-view.ts';
 import { multiplierText } from '../prices.ts';
@@ -22,8 +22,7 @@ export interface KeysContext extends KeyChangesContext {
 }
 
 const listed = z.object({
-  limit: pageLimit,
-  after: z.string().optional(),
+  ...pageInput,
   q: z.string().trim().max(100, 'too_long').default(''),
   sort: z.enum(['created', 'name', 'used', 'spent']).default('created'),
 });

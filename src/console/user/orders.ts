@@ -28,7 +28,7 @@ import type {
 import type { Cursors } from '../cursor.ts';
 import { instant, instantOrNull, yuan } from '../format.ts';
 import { languageOf } from '../language.ts';
-import { idempotencyKeyIn, moneyInput, pageLimit } from '../input.ts';
+import { idempotencyKeyIn, moneyInput, pageInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { balanceView } from './balance.ts';
@@ -126,7 +126,7 @@ export interface OrdersContext {
   readonly payments: Payments;
 }
 
-const listed = z.object({ limit: pageLimit, after: z.string().optional() });
+const listed = z.object(pageInput);
 const newOrderInput = z.strictObject({
   amount: moneyInput,
   wallet: z.enum(walletIds, 'unknown'),

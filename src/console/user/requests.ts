@@ -22,7 +22,7 @@ import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
 import type { ChargeReturn, FailedPage, FailedRequest, RequestTimeline } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
 import { instant } from '../format.ts';
-import { pageLimit, relativeTimeInput } from '../input.ts';
+import { pageInput, relativeTimeInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 
@@ -43,7 +43,7 @@ export const requestFilter = z.object({
     .optional(),
   code: z.string().optional(),
 });
-const listed = requestFilter.extend({ limit: pageLimit, after: z.string().optional() });
+const listed = requestFilter.extend(pageInput);
 
 /** The requests of a user that failed, and the course of any single one. */
 export function requestRoutes({ database, cursors }: RequestsContext): readonly ConsoleRoute[] {

@@ -7,7 +7,7 @@ import type { Database } from '../../storage/database.ts';
 import { rebuildHours } from '../../usage/rollup.ts';
 import type { StatementDay, StatementLine, StatementProof, StatementView } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
-import { dayInput, pageLimit, timeInput } from '../input.ts';
+import { dayInput, pageInput, timeInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type Owner, type SignedInRequest, defineRoute } from '../route.ts';
 import { daysBetween, monthSoFar, statement, statementCsv } from './statement.ts';
@@ -49,8 +49,7 @@ const saved = ranged.extend({ level: z.enum(['day', 'request', 'line']).default(
 const listed = z.object({
   from: timeInput.optional(),
   to: timeInput.optional(),
-  limit: pageLimit,
-  after: z.string().optional(),
+  ...pageInput,
 });
 
 /** Every movement of money, down to each price line, and the proof that it adds up. */

@@ -11,7 +11,7 @@ import { speedsByHour, summarizeSpeeds } from '../../usage/histogram.ts';
 import { lineView } from './charges.ts';
 import type { Page, TaskDetail, TaskStateName, TaskView } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
-import { pageLimit } from '../input.ts';
+import { pageInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import type { ReleasedTask } from './statement-routes.ts';
@@ -24,7 +24,7 @@ export interface TasksContext {
   readonly cursors: Cursors;
 }
 
-const listed = z.object({ limit: pageLimit, after: z.string().optional() });
+const listed = z.object(pageInput);
 /** How far back other tasks count for the usual duration, and how many it takes. */
 const usualHours = 7 * 24;
 const usualMin = 5;

@@ -19,7 +19,7 @@ import type {
 import type { CursorPosition, Cursors } from '../cursor.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';
 import { instant, ratioOf, yuan } from '../format.ts';
-import { relativeTimeInput, moneyInput, pageLimit } from '../input.ts';
+import { relativeTimeInput, moneyInput, pageInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { chargeDetail, chargeViews, mixOf } from './charges.ts';
@@ -54,8 +54,7 @@ const filtered = z.object({
 const orders = ['time', 'input', 'output', 'first_byte', 'total', 'cost'] as const;
 const listed = filtered.extend({
   sort: z.enum([...orders, ...orders.map((order) => `-${order}` as const)]).default('-time'),
-  limit: pageLimit,
-  after: z.string().optional(),
+  ...pageInput,
 });
 const parted = filtered.extend({ by: z.enum(['model', 'key']).default('model') });
 
