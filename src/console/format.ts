@@ -18,6 +18,13 @@ export const instantOrNull = (at: number | undefined): Instant | null =>
 export const yuanOrNull = (amount: Nano | undefined): Yuan | null =>
   amount === undefined ? null : yuan(amount);
 
-/** A part of a whole, 0 to 1; null when the whole is nothing. */
+/** A part of a whole, or its change, to six decimals; null when the whole is nothing. */
 export const ratioOf = (part: bigint, whole: bigint): number | null =>
   whole === 0n ? null : Number((part * 1_000_000n) / whole) / 1_000_000;
+
+/** Millionths of a unit as a decimal: `1155`, `1.5`. */
+export function microsText(micros: bigint): string {
+  const fraction = (micros % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
+  const whole = (micros / 1_000_000n).toString();
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

@@ -1,3 +1,5 @@
+import type { Reason } from '../base/reason.ts';
+import type { ConfigProblem } from '../catalog/problem.ts';
 import type { ErrorBody } from './contract.ts';
 
 /**
@@ -82,6 +84,22 @@ export class ConsoleProblem extends Error {
 export function throwProblem(code: ProblemCode, details?: ProblemDetails): never {
   throw new ConsoleProblem(code, details);
 }
+
+/** Refuses a body for its wrong members, whose paths are below `at`. */
+export function throwWrong(wrong: readonly WrongMember[], at = ''): never {
+  const fields: Record<string, string> = {};
+  const reasons: Record<string, Pick<Reason, 'code' | 'values'>> = {};
+  for (const { path, message, code, values = {} } of wrong) {
+    const place =
+      path === '' ? at : at === '' || path.startsWith('[') ? at + path : `${at}.${path}`;
+    if (fields[place] !== undefined) continue;
+    fields[place] = message;
+    if (code !== undefined) reasons[place] = { code, values };
+  }
+  return throwProblem('invalid', { fields, reasons, message: wrong[0]?.message ?? '' });
+}
+
+type WrongMember = Pick<ConfigProblem, 'path' | 'message' | 'code' | 'values'>;
 
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',

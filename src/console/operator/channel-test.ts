@@ -13,9 +13,9 @@ import { type Measure, measures, type Quantities } from '../../base/quantities.t
 import { reason } from '../../base/reason.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChannelTestEvents } from '../contract.ts';
-import { type OperatorContext, byOperator, throwWrong } from './context.ts';
+import { type OperatorContext, byOperator } from './context.ts';
 import { costOfQuantities } from './vendor-costs.ts';
-import { throwProblem } from '../problem.ts';
+import { throwProblem, throwWrong } from '../problem.ts';
 import { type ConsoleRoute, defineRoute, type SignedInRequest } from '../route.ts';
 import { yuan } from '../format.ts';
 

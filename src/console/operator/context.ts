@@ -1,11 +1,9 @@
 import type { AuditFacts } from '../../accounts/audit.ts';
 import { isOperator } from '../../accounts/users.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Reason } from '../../base/reason.ts';
 import type { ListFees } from '../../catalog/build-snapshot.ts';
 import type { Bundled } from '../../catalog/bundled.ts';
 import type { EditDone, EditRefused } from '../../catalog/editing.ts';
-import type { ConfigProblem } from '../../catalog/problem.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -13,7 +11,7 @@ import type { OnError } from '../../storage/repeat.ts';
 import type { Sealer } from '../../storage/seal.ts';
 import type { Attention } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
-import { throwProblem } from '../problem.ts';
+import { throwProblem, throwWrong } from '../problem.ts';
 import type { SignedInRequest } from '../route.ts';
 
 /**
@@ -55,22 +53,6 @@ export function editOrThrow<Thing, Done extends EditDone<Thing>>(
       return throwWrong(edited.problems);
   }
 }
-
-/** Refuses a body for its wrong members, whose paths are below `at`. */
-export function throwWrong(problems: readonly WrongMember[], at = ''): never {
-  const fields: Record<string, string> = {};
-  const reasons: Record<string, Pick<Reason, 'code' | 'values'>> = {};
-  for (const { path, message, code, values = {} } of problems) {
-    const place =
-      path === '' ? at : at === '' || path.startsWith('[') ? at + path : `${at}.${path}`;
-    if (fields[place] !== undefined) continue;
-    fields[place] = message;
-    if (code !== undefined) reasons[place] = { code, values };
-  }
-  return throwProblem('invalid', { fields, reasons, message: problems[0]?.message ?? '' });
-}
-
-type WrongMember = Pick<ConfigProblem, 'path' | 'message' | 'code' | 'values'>;
 
 /** Facts of an object for the audit trail: money and the like as text. */
 export function auditFacts(thing: object | undefined): AuditFacts | undefined {

@@ -17,7 +17,7 @@ import {
 import type { Database, Transaction } from '../../storage/database.ts';
 import { soldInGroup, type SoldQuantity } from '../../usage/totals.ts';
 import type { List, OperatorGroup, GroupPreview } from '../contract.ts';
-import { yuan } from '../format.ts';
+import { ratioOf, yuan } from '../format.ts';
 import { textInput, versionIn } from '../input.ts';
 import { belowCost, chargedBy } from './price-preview.ts';
 import {
@@ -28,15 +28,9 @@ import {
   notServingByName,
 } from './serving.ts';
 import { costOfQuantities } from './vendor-costs.ts';
-import {
-  type OperatorContext,
-  byOperator,
-  editOrThrow,
-  auditFacts,
-  throwWrong,
-} from './context.ts';
-import { multiplierText, wholePpm } from '../prices.ts';
-import { throwProblem } from '../problem.ts';
+import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
+import { multiplierText } from '../prices.ts';
+import { throwProblem, throwWrong } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
 const limit = z.number().nullable().optional();
@@ -292,7 +286,7 @@ async function groupPreview(
     revenue: {
       now: yuan(before),
       new: yuan(after),
-      change: before === 0n ? null : Number(((after - before) * wholePpm) / before) / 1e6,
+      change: ratioOf(after - before, before),
     },
     users: new Set(sold.map(({ account }) => account)).size,
     below_vendor_cost: below.map(({ id }) => id),

@@ -1,7 +1,7 @@
 import { dayMs } from '../../base/calendar.ts';
 import type { Measure } from '../../base/quantities.ts';
 import { type ListFees, withListFees } from '../../catalog/build-snapshot.ts';
-import { type Price, type Rates } from '../../catalog/price.ts';
+import type { Price, Rates } from '../../catalog/price.ts';
 import { priceDifferences } from '../../catalog/price-differences.ts';
 import { latestPriceVersion } from '../../catalog/price-versions.ts';
 import type { StoredCatalog, StoredModel } from '../../catalog/stored-catalog.ts';
@@ -11,8 +11,7 @@ import { hourMs, recentOf } from '../../usage/ranges.ts';
 import type { PreviewLine, PricePreview, PriceWarning } from '../contract.ts';
 import { costOfQuantities } from './vendor-costs.ts';
 import { multiplierText, wholePpm, pricesOf, unitPrice } from '../prices.ts';
-import { microsText } from '../user/usage.ts';
-import { ratioOf, yuan } from '../format.ts';
+import { microsText, ratioOf, yuan } from '../format.ts';
 
 const weekMs = 7 * dayMs;
 const largePercent = 50;
@@ -22,15 +21,13 @@ const largePercent = 50;
  * seldom intended.
  */
 const classes: readonly Measure[] = [
-  ...([
-    'cached_input',
-    'cache_write_5m',
-    'cache_write_1h',
-    'audio_input',
-    'audio_output',
-    'image_input',
-    'image_output',
-  ] as const),
+  'cached_input',
+  'cache_write_5m',
+  'cache_write_1h',
+  'audio_input',
+  'audio_output',
+  'image_input',
+  'image_output',
 ];
 
 /** A model's price with the list fees of the channels that sell it. */
@@ -87,7 +84,7 @@ export async function pricePreview(
     revenue: {
       now: yuan(before),
       new: yuan(after),
-      change: before === 0n ? null : Number(((after - before) * wholePpm) / before) / 1e6,
+      change: ratioOf(after - before, before),
     },
     vendor_cost: cost === undefined ? null : yuan(cost),
     margin:

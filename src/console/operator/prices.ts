@@ -39,9 +39,9 @@ import { idempotencyKeyIn, reasonInput, timeInput } from '../input.ts';
 import { pricePreview } from './price-preview.ts';
 import { type PriceTable, problemsOfTable, readPriceTable } from './price-table.ts';
 import { auditedPrice } from './audited-price.ts';
-import { type OperatorContext, byOperator, throwWrong } from './context.ts';
+import { type OperatorContext, byOperator } from './context.ts';
 import { isSimpleTier, wholePpm, allPricesOf, pricesOf, unitOf } from '../prices.ts';
-import { throwProblem } from '../problem.ts';
+import { throwProblem, throwWrong } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
 const change = z.strictObject({

@@ -17,7 +17,7 @@ import { lastHourByKey, spending, spentByKey } from '../../usage/spending.ts';
 import type { KeyDetail, KeyState, KeyView, KeyTermsView, LimitWindowView } from '../contract.ts';
 import { instant, instantOrNull, yuan, yuanOrNull } from '../format.ts';
 import { auditChanges } from '../operator/audit.ts';
-import { throwWrong } from '../operator/context.ts';
+import { throwWrong } from '../problem.ts';
 import { topModels } from './overview.ts';
 import { daily, seriesView } from './series.ts';
 

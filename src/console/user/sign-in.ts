@@ -8,6 +8,7 @@ import { type Site, nextPath } from '../../signin/site.ts';
 import type { Database } from '../../storage/database.ts';
 import { browserCookie, browserSecretIn } from '../auth-pages.ts';
 import type { DeviceView, List, IdentityView } from '../contract.ts';
+import { instant } from '../format.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 
@@ -48,9 +49,9 @@ export function sessionRoutes({ database, site }: SessionContext): readonly Cons
             current: id === session.id,
             browser,
             ip,
-            created_at: new Date(createdAt).toISOString(),
-            seen_at: new Date(seenAt).toISOString(),
-            expires_at: new Date(expiresAt).toISOString(),
+            created_at: instant(createdAt),
+            seen_at: instant(seenAt),
+            expires_at: instant(expiresAt),
           }),
         ),
       }),
@@ -143,7 +144,7 @@ async function identitiesOf(
             {
               provider,
               name,
-              linked_at: new Date(linkedAt).toISOString(),
+              linked_at: instant(linkedAt),
               removable: isRemovable(provider, providers, offered),
             },
           ]

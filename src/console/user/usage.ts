@@ -18,7 +18,7 @@ import type {
 } from '../contract.ts';
 import type { CursorPosition, Cursors } from '../cursor.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';
-import { instant, ratioOf, yuan } from '../format.ts';
+import { instant, microsText, ratioOf, yuan } from '../format.ts';
 import { relativeTimeInput, moneyInput, pageInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
@@ -330,13 +330,6 @@ function course(
     const { id: account, zone } = owner;
     return yield* usageCourse({ account, zone, filter, from, to: span.to, now: at });
   });
-}
-
-/** Millionths of a unit as a decimal: `1155`, `1.5`. */
-export function microsText(micros: bigint): string {
-  const fraction = (micros % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
-  const whole = (micros / 1_000_000n).toString();
-  return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
 async function series(
