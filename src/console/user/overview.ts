@@ -22,7 +22,7 @@ import type {
   TopModel,
 } from '../contract.ts';
 import { type ConsoleRoute, type Owner, defineRoute } from '../route.ts';
-import { type Daily, daily, type SeriesBy, seriesView } from './series.ts';
+import { byCost, type Daily, daily, type SeriesBy, seriesView } from './series.ts';
 import { instant, ratioOf, yuan } from '../format.ts';
 
 /** Today, or so many days with today. */
@@ -131,9 +131,7 @@ function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announ
       asked.database,
       ownerId,
       span,
-      models
-        .map(({ of, cost, requests }) => ({ id: of.model ?? '', cost, requests }))
-        .sort((a, b) => (a.cost === b.cost ? (a.id < b.id ? -1 : 1) : a.cost < b.cost ? 1 : -1)),
+      models.map(({ of, cost, requests }) => ({ id: of.model ?? '', cost, requests })).sort(byCost),
     ),
     last_charges: yield* chargeViews(ownerId, rows),
     start: yield* startCard(asked, rows.length > 0),

@@ -1,8 +1,8 @@
 import { keyNamesOf } from '../../accounts/user-keys.ts';
 import type { Nano } from '../../base/money.ts';
-import type { ZoneDay } from '../../base/calendar.ts';
+import { type ZoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
 import type { Transaction } from '../../storage/database.ts';
-import type { UsageFilter } from '../../usage/ranges.ts';
+import type { TimeRange, UsageFilter } from '../../usage/ranges.ts';
 import { meetAt } from '../../usage/spans.ts';
 import { type SpendingRow, spending } from '../../usage/spending.ts';
 import type { Series, UsageSeries } from '../contract.ts';
@@ -75,9 +75,21 @@ export function* daily({
     one.counts[day] = (one.counts[day] ?? 0) + spent.requests;
     series.set(id, one);
   }
-  return [...series]
-    .map(([id, one]) => ({ id, ...one }))
-    .sort((a, b) => (a.cost === b.cost ? (a.id < b.id ? -1 : 1) : a.cost < b.cost ? 1 : -1));
+  return [...series].map(([id, one]) => ({ id, ...one })).sort(byCost);
+}
+
+/** The order of highest cost first. */
+export const byCost = (a: Pick<Daily, 'id' | 'cost'>, b: Pick<Daily, 'id' | 'cost'>): number =>
+  a.cost === b.cost ? (a.id < b.id ? -1 : 1) : a.cost < b.cost ? 1 : -1;
+
+/** The days of a range, up to today; the first and the last are cut at the ends of the range. */
+export function daysWithin(zone: string, { from, to }: TimeRange, now: number): readonly ZoneDay[] {
+  const last = Math.max(from, Math.min(to, now + 1) - 1);
+  return zoneDays(zone, zoneDayAt(zone, from).day, zoneDayAt(zone, last).day).map((one) => ({
+    day: one.day,
+    from: Math.max(one.from, from),
+    to: Math.max(one.from, Math.min(one.to, to)),
+  }));
 }
 
 /** As the contract has it: the first twelve, one for all others, and the sums. */

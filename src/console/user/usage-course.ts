@@ -1,4 +1,4 @@
-import { dayMs, localTime, zoneDayAt, zoneDays, type ZoneDay } from '../../base/calendar.ts';
+import { dayMs, localTime, type ZoneDay } from '../../base/calendar.ts';
 import { failedByHour, loggedSince } from '../../request-log/queries.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hourMs, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
@@ -6,7 +6,7 @@ import { spanIndex } from '../../usage/spans.ts';
 import { sampledTimings, type Timing } from '../../usage/timings.ts';
 import type { LatencyView, UsageCourse } from '../contract.ts';
 import { instant, instantOrNull } from '../format.ts';
-import { daily } from './series.ts';
+import { daily, daysWithin } from './series.ts';
 
 /** Records read for the latencies of a whole chart. */
 const timingsMax = 12_000;
@@ -25,7 +25,7 @@ export function* usageCourse(question: CourseQuery): Transaction<UsageCourse> {
   const { account, filter, zone, from, now } = question;
   const to = Math.max(from, Math.min(question.to, now + 1));
   const unit = to - from > hourlyMsMax ? 'day' : 'hour';
-  const spans = unit === 'day' ? daysOf(zone, { from, to }) : hoursOf({ from, to });
+  const spans = unit === 'day' ? daysWithin(zone, { from, to }, now) : hoursOf({ from, to });
   const most = Math.max(1, Math.floor(timingsMax / spans.length));
   const timings = yield* sampledTimings({ account, filter, spans, most });
   const charged = yield* daily({ account, days: spans, by: 'status', filter });
@@ -48,16 +48,6 @@ export function* usageCourse(question: CourseQuery): Transaction<UsageCourse> {
     failed_since: instantOrNull(failed?.since),
     as_of: instant(now),
   };
-}
-
-/** The days of a zone; the first and the last are cut at the ends of the range. */
-function daysOf(zone: string, { from, to }: TimeRange): readonly ZoneDay[] {
-  const [first, last] = [zoneDayAt(zone, from), zoneDayAt(zone, Math.max(from, to - 1))];
-  return zoneDays(zone, first.day, last.day).map((one) => ({
-    day: one.day,
-    from: Math.max(one.from, from),
-    to: Math.max(one.from, Math.min(one.to, to)),
-  }));
 }
 
 /** Whole hours but for the ends of the range. */

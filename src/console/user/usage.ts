@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { zoneDayAt, zoneDays, localTime, dayMs } from '../../base/calendar.ts';
+import { localTime, dayMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { chargeRefunds } from '../../ledger/transfers.ts';
@@ -23,7 +23,7 @@ import { relativeTimeInput, moneyInput, pageInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { chargeDetail, chargeViews, mixOf } from './charges.ts';
-import { daily, seriesView } from './series.ts';
+import { daily, daysWithin, seriesView } from './series.ts';
 import { usageCourse } from './usage-course.ts';
 
 export interface UsageContext {
@@ -144,6 +144,13 @@ export function usageRangeOf({ from, to }: FilterInput, now: number): TimeRange 
   if (begin > end) throwProblem('invalid', { fields: { from: 'after_to' } });
   if (end - begin > spanDaysMax * dayMs) throwProblem('invalid', { fields: { from: 'too_long' } });
   return { from: begin, to: end };
+}
+
+/** The range; with a filter by cost, the part of it whose records are few enough to add up. */
+function* addedUpRange(account: string, input: FilterInput, now: number): Transaction<TimeRange> {
+  const range = usageRangeOf(input, now);
+  if (input.min_cost === undefined) return range;
+  return { from: yield* startOfNewest(account, range, addedUpMax), to: range.to };
 }
 
 async function list(
@@ -280,12 +287,10 @@ async function summary(
   { database }: UsageContext,
   { owner, input, at }: SignedInRequest<FilterInput>,
 ): Promise<UsageSummary> {
-  const filter = filterOf(input);
   return database.snapshot(function* (): Transaction<UsageSummary> {
-    const span = usageRangeOf(input, at);
-    const from =
-      filter.costMin === undefined ? span.from : yield* startOfNewest(owner.id, span, addedUpMax);
-    const question = { account: owner.id, from, to: span.to, filter };
+    const range = yield* addedUpRange(owner.id, input, at);
+    const { from } = range;
+    const question = { account: owner.id, ...range, filter: filterOf(input) };
     const byStatus = yield* spending(question, ['status']);
     const lines = yield* metered(database, question, []);
     const refunds = yield* chargeRefunds({ from, to: endOfTime }, [owner.id]);
@@ -323,12 +328,9 @@ function course(
   { owner, input, at }: SignedInRequest<FilterInput>,
 ): Promise<UsageCourse> {
   return database.snapshot(function* (): Transaction<UsageCourse> {
-    const filter = filterOf(input);
-    const span = usageRangeOf(input, at);
-    const from =
-      filter.costMin === undefined ? span.from : yield* startOfNewest(owner.id, span, addedUpMax);
     const { id: account, zone } = owner;
-    return yield* usageCourse({ account, zone, filter, from, to: span.to, now: at });
+    const range = yield* addedUpRange(account, input, at);
+    return yield* usageCourse({ account, zone, filter: filterOf(input), ...range, now: at });
   });
 }
 
@@ -338,21 +340,9 @@ async function series(
 ): Promise<UsageSeries> {
   const { by } = input;
   return database.snapshot(function* (): Transaction<UsageSeries> {
-    const filter = filterOf(input);
-    const span = usageRangeOf(input, at);
-    const from =
-      filter.costMin === undefined ? span.from : yield* startOfNewest(owner.id, span, addedUpMax);
-    const [first, last] = [
-      zoneDayAt(owner.zone, from),
-      zoneDayAt(owner.zone, Math.max(from, Math.min(span.to, at + 1) - 1)),
-    ];
-    // The first and the last day are cut at the ends of the range.
-    const days = zoneDays(owner.zone, first.day, last.day).map((one) => ({
-      day: one.day,
-      from: Math.max(one.from, from),
-      to: Math.max(one.from, Math.min(one.to, span.to)),
-    }));
-    const all = yield* daily({ account: owner.id, days, by, filter });
+    const range = yield* addedUpRange(owner.id, input, at);
+    const days = daysWithin(owner.zone, range, at);
+    const all = yield* daily({ account: owner.id, days, by, filter: filterOf(input) });
     return yield* seriesView(owner.id, owner.zone, { days, by }, all);
   });
 }
