@@ -7,6 +7,7 @@ import { type StoredPriceVersion, priceVersionAt } from '../../catalog/price-ver
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { chargeOf, refundedOf } from '../../ledger/transfers.ts';
 import type { Row, Transaction } from '../../storage/database.ts';
+import { integerColumn } from '../../storage/sql.ts';
 import { usageRecord } from '../../usage/page.ts';
 import { linesOf, type RecordLine } from '../../usage/record.ts';
 import type { ChargeDetail, ChargeLine, ChargeView, ChargeStatus, TokenMix } from '../contract.ts';
@@ -34,7 +35,6 @@ export function* chargeDetail(
   const shown = chargeView(record, names, refunded);
   const lines = linesOf(String(record['lines']));
   const multiplier = multiplierOf(lines, price, snapshot, shown.group);
-  const paid = BigInt(record['cost'] ?? 0) - BigInt(record['shortfall'] ?? 0);
   return {
     ...shown,
     lines: lines.map((line) =>
@@ -52,9 +52,9 @@ export function* chargeDetail(
             id: charge.id,
             amount: yuan(charge.amount),
             at: instant(charge.at),
-            equal: charge.amount === paid,
+            equal: charge.amount === paidFor(record),
           },
-    forgiven: yuan(BigInt(record['shortfall'] ?? 0)),
+    forgiven: yuan(integerColumn(record, 'shortfall')),
     multiplier: multiplier === undefined ? null : multiplierText(multiplier),
     price_version:
       price === undefined ? null : { version: price.version, since: instant(price.effectiveAt) },
@@ -193,6 +193,10 @@ export function mixOf(
 
 const statuses: readonly ChargeStatus[] = ['ok', 'cut', 'left', 'length', 'error'];
 
+/** What was paid for a usage record: its cost without the part that was forgiven. */
+export const paidFor = (record: Row): Nano =>
+  integerColumn(record, 'cost') - integerColumn(record, 'shortfall');
+
 /** A usage record as its owner sees it: without channel and vendor. */
 function chargeView(
   row: Row,
@@ -221,7 +225,7 @@ function chargeView(
     quantity: piecesOf(lines),
     first_byte_ms: row['first_byte_ms'] === null ? null : Number(row['first_byte_ms']),
     total_ms: Number(row['duration_ms']),
-    cost: yuan(BigInt(row['cost'] ?? 0) - BigInt(row['shortfall'] ?? 0)),
+    cost: yuan(paidFor(row)),
     refunded: yuan(refunded),
   };
 }

@@ -16,7 +16,7 @@ import {
 } from '../../request-log/queries.ts';
 import { refundedOf } from '../../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
-import { integerColumn, textColumn } from '../../storage/sql.ts';
+import { textColumn } from '../../storage/sql.ts';
 import { chargedAfterMs } from '../../usage/all-records.ts';
 import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
 import type { ChargeReturn, FailedPage, FailedRequest, RequestTimeline } from '../contract.ts';
@@ -25,6 +25,7 @@ import { instant } from '../format.ts';
 import { pageInput, relativeTimeInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
+import { paidFor } from './charges.ts';
 
 export interface RequestsContext {
   readonly database: Database;
@@ -219,8 +220,7 @@ function* returned(record: Row): Transaction<ChargeReturn> {
   const id = textColumn(record, 'id');
   const back = (yield* refundedOf(textColumn(record, 'account'), [id])).get(id) ?? 0n;
   if (back === 0n) return 'none';
-  const paid = integerColumn(record, 'cost') - integerColumn(record, 'shortfall');
-  return back < paid ? 'part' : 'whole';
+  return back < paidFor(record) ? 'part' : 'whole';
 }
 
 /**

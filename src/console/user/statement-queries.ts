@@ -129,7 +129,7 @@ export function* statementRecords(
   return { ...page, names };
 }
 
-export interface DayCharges extends UsagePage {
+export interface DayCharges extends Pick<UsagePage, 'next'> {
   readonly charges: readonly ChargeView[];
   /** The balance before the first of the charges. */
   readonly before: Nano;
@@ -139,13 +139,13 @@ export interface DayCharges extends UsagePage {
 
 export function* chargesOfDay(query: ChargesQuery): Transaction<DayCharges> {
   const { account, to } = query;
-  const page = yield* pageOfCharges(query);
-  const first = page.rows[0];
-  const charges = yield* chargeViews(account, page.rows);
-  if (first === undefined) return { ...page, charges, before: 0n, moves: [] };
+  const { rows, next } = yield* pageOfCharges(query);
+  const charges = yield* chargeViews(account, rows);
+  const [first] = rows;
+  if (first === undefined) return { next, charges, before: 0n, moves: [] };
   const before = yield* balanceBefore(account, first);
   const moves = yield* transfersOf(account, { from: Number(first['finished_at']), to });
-  return { ...page, charges, before, moves };
+  return { next, charges, before, moves };
 }
 
 /** The balance before this charge. Moves of the same moment are not yet in it. */

@@ -13,7 +13,7 @@ import { type ConsoleRoute, type Owner, type SignedInRequest, defineRoute } from
 import { daysBetween, monthSoFar, statement, statementCsv } from './statement.ts';
 import { chargesOfDay, type StatementQuery } from './statement-queries.ts';
 import { csvType } from '../csv.ts';
-import { instant, yuan, yuanOrNull } from '../format.ts';
+import { instant, nanoOf, yuan, yuanOrNull } from '../format.ts';
 
 export interface StatementContext {
   readonly database: Database;
@@ -148,11 +148,9 @@ async function dayOf(
   const page = await database.snapshot(() => chargesOfDay(query));
   let balance = page.before;
   let moved = 0;
-  const items: StatementLine[] = page.charges.map((charge, index) => {
-    const record = page.rows[index];
-    const chargedAt = Number(record?.['finished_at']);
-    const cost = BigInt(record?.['cost'] ?? 0) - BigInt(record?.['shortfall'] ?? 0);
-    for (; (page.moves[moved]?.at ?? Infinity) <= chargedAt; moved++)
+  const items = page.charges.map((charge): StatementLine => {
+    const cost = nanoOf(charge.cost);
+    for (; (page.moves[moved]?.at ?? Infinity) <= Date.parse(charge.at); moved++)
       balance += page.moves[moved]?.amount ?? 0n;
     balance -= cost;
     return { what: 'charge', ...charge, amount: yuan(-cost), balance: yuan(balance) };

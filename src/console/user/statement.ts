@@ -1,13 +1,15 @@
-import { localTime } from '../../base/calendar.ts';
+import { dayMs, localTime } from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
 import type { AccountTransfer } from '../../ledger/transfers.ts';
-import type { Database } from '../../storage/database.ts';
+import type { Database, Row } from '../../storage/database.ts';
+import { integerColumn } from '../../storage/sql.ts';
 import type { UsagePosition } from '../../usage/page.ts';
 import { linesOf } from '../../usage/record.ts';
 import type { MoveRow, StatementRow, StatementView } from '../contract.ts';
 import { csvLine, csvStart } from '../csv.ts';
 import { instant, yuan, nanoOf } from '../format.ts';
 import { perOf, unitPrice } from '../prices.ts';
+import { paidFor } from './charges.ts';
 import {
   statementFigures,
   type StatementFigures,
@@ -122,7 +124,7 @@ export const monthSoFar = (today: string): { readonly first: string; readonly la
 });
 
 export const daysBetween = (first: string, last: string): number =>
-  Math.round((Date.parse(last) - Date.parse(first)) / 86_400_000) + 1;
+  Math.round((Date.parse(last) - Date.parse(first)) / dayMs) + 1;
 
 type StatementLevel = 'day' | 'request' | 'line';
 
@@ -227,11 +229,9 @@ async function* chargesWithin(
       const { time, offset } = localTime(zone, Number(row['finished_at']));
       const head = [time, offset, 'charge', id, String(row['model']), String(row['capability'])];
       const cells = [...head, page.names.get(String(row['key_id'])) ?? null, String(row['status'])];
-      const shortfall = BigInt(row['shortfall'] ?? 0);
-      const cost = BigInt(row['cost'] ?? 0) - shortfall;
+      const cost = paidFor(row);
       paid += cost;
-      if (level === 'request') text += csvLine([...cells, yuan(-cost)]);
-      else text += linesText(cells, String(row['lines']), shortfall);
+      text += level === 'request' ? csvLine([...cells, yuan(-cost)]) : linesText(cells, row);
     }
     if (text !== '') yield text;
   } while (after !== undefined);
@@ -239,8 +239,9 @@ async function* chargesWithin(
 }
 
 /** Each line of the bill; the part forgiven because the money had ended is a line of its own. */
-function linesText(cells: readonly (string | null)[], written: string, shortfall: bigint): string {
-  const lines = linesOf(written).map((line) => {
+function linesText(cells: readonly (string | null)[], row: Row): string {
+  const shortfall = integerColumn(row, 'shortfall');
+  const lines = linesOf(String(row['lines'])).map((line) => {
     const { amount, unit } = unitPrice(line.measure, line.rate);
     return csvLine([
       ...cells,
