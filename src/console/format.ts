@@ -28,3 +28,7 @@ export function microsText(micros: bigint): string {
   const whole = (micros / 1_000_000n).toString();
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
+
+/** The console's page of a channel. */
+export const channelPath = (name: string): string =>
+  `/operator/channels/${encodeURIComponent(name)}`;

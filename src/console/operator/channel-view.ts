@@ -7,7 +7,7 @@ import { adaptersOf } from '../../providers/bridges/index.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { ChannelLoss } from '../../usage/totals.ts';
 import type { ChannelKey, ChannelModel, ChannelStateName, ChannelView } from '../contract.ts';
-import { instant, instantOrNull, yuan } from '../format.ts';
+import { instant, instantOrNull, yuan, yuanOrNull } from '../format.ts';
 import { wholePpm, pricesOf } from '../prices.ts';
 import { type ChannelActivity, notServing } from './serving.ts';
 
@@ -47,7 +47,6 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
   const running = seen.running + (sight.tasks.get(name) ?? 0);
   const shown = shownState(seen, running > 0 || sight.overruns.has(name));
   const state = notServing(channel, sight) ?? shown;
-  const cost = sight.costs.get(name);
   return {
     name,
     vendor,
@@ -75,7 +74,7 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
       first_byte_median_ms: hour.medianMs ?? null,
       first_byte_p95_ms: hour.p95Ms ?? null,
     },
-    vendor_cost_24h: cost === undefined ? null : yuan(cost),
+    vendor_cost_24h: yuanOrNull(sight.costs.get(name)),
     overruns_24h: overrunsOf(name, sight),
     costs: [...channel.costs].map(([model, price]) => ({
       model,
@@ -87,9 +86,9 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
 }
 
 /** Processes report counts every few seconds; losses are there with their charges. */
-function overrunsOf(
+export function overrunsOf(
   name: string,
-  { overruns, losses }: ChannelReadings,
+  { overruns, losses }: Pick<ChannelReadings, 'overruns' | 'losses'>,
 ): ChannelView['overruns_24h'] {
   const loss = losses.get(name);
   return {

@@ -8,12 +8,7 @@ import {
   removeChannel,
   switchChannel,
 } from '../../catalog/edit-channels.ts';
-import {
-  type EditDone,
-  type EditTarget,
-  lockCatalogVersion,
-  type WrittenMembers,
-} from '../../catalog/editing.ts';
+import { type EditDone, lockCatalogVersion, type WrittenMembers } from '../../catalog/editing.ts';
 import {
   keyEndings,
   storedCatalog,
@@ -62,7 +57,7 @@ function readingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       path: base,
       role,
       async handle(): Promise<List<ChannelView>> {
-        const seen = await channelReadings(rooms, await endingsOf(rooms));
+        const seen = await readingsWithKeys(rooms);
         return { items: seen.catalogue.channels.map((channel) => channelView(channel, seen)) };
       },
     }),
@@ -86,6 +81,13 @@ function readingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
     }),
   ];
 }
+
+/** The state that a channel has after each verb. */
+const switches: Readonly<Record<string, ChannelSwitch>> = {
+  drain: 'draining',
+  disable: 'disabled',
+  resume: 'active',
+};
 
 function writingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   return [
@@ -117,19 +119,19 @@ function writingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       input: z.object({ accept_unserved: z.literal('1').optional() }),
       handle: (visit) => dropChannel(rooms, visit, visit.input.accept_unserved === '1'),
     }),
-    ...(['drain', 'disable', 'resume'] as const).map((turn) =>
+    ...Object.entries(switches).map(([verb, state]) =>
       defineRoute({
         method: 'POST',
-        path: `${base}/:name/${turn}`,
+        path: `${base}/:name/${verb}`,
         role,
         input: acceptInput,
         async handle(visit) {
-          await turnChannel(
-            rooms,
-            visit,
-            turn === 'drain' ? 'draining' : turn === 'disable' ? 'disabled' : 'active',
+          const accept = visit.input.accept_unserved === true;
+          const of = { name: nameOf(visit), version: undefined };
+          await applyAction(rooms, visit, { action: `channel.${verb}`, accept }, () =>
+            switchChannel(of, state, visit.at),
           );
-          return one(rooms, nameOf(visit));
+          return one(rooms, of.name);
         },
       }),
     ),
@@ -142,27 +144,25 @@ export async function channelReadings(
   endings: ChannelReadings['endings'],
 ): Promise<ChannelReadings> {
   const now = clock.now();
+  const from = now - hoursShown * hourMs;
   const catalogue = await storedCatalog(database);
   const activity = await channelActivity(database, clock);
   const counts = await channelCounts(database, { from: now - hourMs });
-  const overruns = await overrunsByChannel(database, now - hoursShown * hourMs);
-  const losses = await database.snapshot(() => lossesByChannel(now - hoursShown * hourMs));
-  const first = now - hoursShown * hourMs;
-  const span = { from: first - (first % hourMs), to: now };
+  const overruns = await overrunsByChannel(database, from);
+  const losses = await database.snapshot(() => lossesByChannel(from));
+  const span = { from: from - (from % hourMs), to: now };
   const costs = await database.snapshot(function* () {
-    return yield* vendorCosts(database, catalogue, {
-      ...span,
-      tail: (yield* recentOf(span, now)).tail,
-    });
+    const { tail } = yield* recentOf(span, now);
+    return yield* vendorCosts(database, catalogue, { ...span, tail });
   });
   return { catalogue, vendors, ...activity, endings, counts, costs, overruns, losses };
 }
 
-const endingsOf = ({ database, sealer }: OperatorContext): Promise<ChannelReadings['endings']> =>
-  keyEndings(database, sealer);
+const readingsWithKeys = async (rooms: OperatorContext): Promise<ChannelReadings> =>
+  channelReadings(rooms, await keyEndings(rooms.database, rooms.sealer));
 
 async function one(rooms: OperatorContext, name: string): Promise<ChannelView> {
-  const seen = await channelReadings(rooms, await endingsOf(rooms));
+  const seen = await readingsWithKeys(rooms);
   const channel = seen.catalogue.channels.find((some) => some.name === name);
   return channel === undefined ? throwProblem('not_found') : channelView(channel, seen);
 }
@@ -273,9 +273,9 @@ async function editChannel(
   rooms: OperatorContext,
   visit: SignedInRequest<Change>,
 ): Promise<ChannelEffect> {
-  const { input, params, headers, at } = visit;
+  const { input, headers, at } = visit;
   const { new_models: newModels = [] } = input;
-  const of = { name: params['name'] ?? '', version: versionIn(headers) };
+  const of = { name: nameOf(visit), version: versionIn(headers) };
   const desk = await editorFor(rooms, visit);
   const written = writtenOf(input);
   return applyAction(
@@ -298,30 +298,12 @@ async function editChannel(
   );
 }
 
-const actions: Readonly<Record<ChannelSwitch, string>> = {
-  active: 'channel.resume',
-  draining: 'channel.drain',
-  disabled: 'channel.disable',
-};
-
-async function turnChannel(
-  rooms: OperatorContext,
-  visit: SignedInRequest<z.output<typeof acceptInput>>,
-  state: ChannelSwitch,
-): Promise<void> {
-  const of: EditTarget = { name: visit.params['name'] ?? '', version: undefined };
-  const accept = visit.input.accept_unserved === true;
-  await applyAction(rooms, visit, { action: actions[state], accept }, () =>
-    switchChannel(of, state, visit.at),
-  );
-}
-
 async function dropChannel(
   rooms: OperatorContext,
   visit: SignedInRequest<unknown>,
   accept: boolean,
 ): Promise<void> {
-  const of = { name: visit.params['name'] ?? '', version: versionIn(visit.headers) };
+  const of = { name: nameOf(visit), version: versionIn(visit.headers) };
   await applyAction(rooms, visit, { action: 'channel.remove', accept }, () => removeChannel(of));
 }
 

@@ -1,14 +1,8 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
-import {
-  type Order,
-  orderTotals,
-  type PaymentOrderState,
-  findOrder,
-} from '../../payments/orders.ts';
+import { type Order, orderTotals, findOrder } from '../../payments/orders.ts';
 import {
   type Difference,
-  type ReconciliationReport,
   type WalletSum,
   findReconciliation,
   type RecordedReconciliation,
@@ -166,16 +160,13 @@ async function close(rooms: OrdersContext, visit: SignedInRequest): Promise<Oper
   const { params, at } = visit;
   const before = (await findOrder(rooms.database, params['id'] ?? '')) ?? throwProblem('not_found');
   const after = await rooms.payments.closeOrder(before.id);
-  const facts = (state: PaymentOrderState | undefined) => ({
-    before: { state: before.state },
-    after: { state },
-  });
   const act = {
     ...byOperator(visit),
     action: 'order.close',
     target: before.id,
     account: before.account,
-    ...facts(after?.state),
+    before: { state: before.state },
+    after: { state: after?.state },
   };
   await rooms.database.transact(() => writeAudit(at, act));
   return one(rooms, after);
@@ -234,17 +225,6 @@ async function run(
 }
 
 const empty: WalletSum = { count: 0, wallet: 0n, ours: 0n };
-const nothing: ReconciliationReport = {
-  billLines: 0,
-  ourLines: 0,
-  sums: {
-    matched: empty,
-    paid_not_credited: empty,
-    credited_not_in_bill: empty,
-    amount_differs: empty,
-  },
-  differences: [],
-};
 const kinds: readonly ('matched' | Difference)[] = [
   'matched',
   'paid_not_credited',
@@ -257,7 +237,7 @@ function reconciliation(
   date: string,
   done: RecordedReconciliation | undefined,
 ): Reconciliation {
-  const { billLines, ourLines, sums, differences } = done?.report ?? nothing;
+  const { billLines = 0, ourLines = 0, sums, differences = [] } = done?.report ?? {};
   return {
     day: date,
     wallet,
@@ -265,13 +245,13 @@ function reconciliation(
     bill_lines: billLines,
     our_lines: ourLines,
     sums: kinds.map((what) => {
-      const sum = sums[what];
+      const { count, wallet: theirs, ours } = sums?.[what] ?? empty;
       return {
         what,
-        count: sum.count,
-        wallet: yuan(sum.wallet),
-        ours: yuan(sum.ours),
-        difference: yuan(sum.wallet - sum.ours),
+        count,
+        wallet: yuan(theirs),
+        ours: yuan(ours),
+        difference: yuan(theirs - ours),
       };
     }),
     differences: differences.map((one) => ({

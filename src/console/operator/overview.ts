@@ -20,7 +20,7 @@ import type { Database } from '../../storage/database.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
 import { hourMs } from '../../usage/ranges.ts';
 import type { Attention, OperatorOverview } from '../contract.ts';
-import { whyCode } from './channel-view.ts';
+import { overrunsOf, whyCode } from './channel-view.ts';
 import type { OperatorContext } from './context.ts';
 import {
   type ChannelActivity,
@@ -30,7 +30,7 @@ import {
   judgedOf,
 } from './serving.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
-import { instant, yuan } from '../format.ts';
+import { channelPath, instant } from '../format.ts';
 
 const hoursShown = 24;
 const retiringWithinMs = 30 * dayMs;
@@ -138,7 +138,7 @@ function parkedChannels({ catalogue, reports }: AttentionInput): readonly Attent
         code,
         values: { channel: name, why: whyCode(why ?? ''), origin },
         since: instant(since),
-        path: `/operator/channels/${encodeURIComponent(name)}`,
+        path: channelPath(name),
       },
     ];
   });
@@ -213,12 +213,11 @@ async function overran(
   const overruns = await overrunsByChannel(database, from);
   const losses = await database.snapshot(() => lossesByChannel(from));
   return catalogue.channels.flatMap(({ name }) => {
-    const loss = losses.get(name);
-    const answers = Math.max(overruns.get(name) ?? 0, loss?.answers ?? 0);
+    const { answers, loss } = overrunsOf(name, { overruns, losses });
     if (answers === 0) return [];
-    const values = { channel: name, answers: String(answers), loss: yuan(loss?.amount ?? 0n) };
-    const path = `/operator/channels/${encodeURIComponent(name)}`;
-    return [{ code: 'vendor_overran' as const, values, since: instant(loss?.last ?? at), path }];
+    const values = { channel: name, answers: String(answers), loss };
+    const since = instant(losses.get(name)?.last ?? at);
+    return [{ code: 'vendor_overran' as const, values, since, path: channelPath(name) }];
   });
 }
 

@@ -8,6 +8,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { loggedRequest } from '../../request-log/queries.ts';
 import { usageRecord } from '../../usage/page.ts';
 import type { Found, List } from '../contract.ts';
+import { channelPath } from '../format.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 import { anyRequest } from './requests.ts';
 
@@ -63,15 +64,15 @@ function* owned(ownerId: string, q: string, operator: boolean): Transaction<read
   const logged = request ? undefined : yield* requestFound(ownerId, q, operator);
   const task = yield* taskOf(ownerId, q);
   return [
-    ...keys.map(({ id, name, prefix, last4 }): Found => {
-      return {
+    ...keys.map(
+      ({ id, name, prefix, last4 }): Found => ({
         kind: 'key',
         id,
         title: name,
         detail: `${prefix}…${last4}`,
         path: `/keys/${id}`,
-      };
-    }),
+      }),
+    ),
     ...(request ? [workFound('request', 'usage', q, String(request['model']))] : []),
     ...(logged ? [logged] : []),
     ...(task ? [workFound('task', 'tasks', q, task.model)] : []),
@@ -123,19 +124,17 @@ function channels(snapshot: Snapshot, q: string): readonly Found[] {
     id: name,
     title: name,
     detail: vendor,
-    path: `/operator/channels/${encodeURIComponent(name)}`,
+    path: channelPath(name),
   }));
 }
 
-const orderFound = (id: string, operator: boolean): Found => {
-  return {
-    kind: 'order',
-    id,
-    title: id,
-    detail: null,
-    path: operator ? `/operator/orders?order=${id}` : `/top-up/${id}`,
-  };
-};
+const orderFound = (id: string, operator: boolean): Found => ({
+  kind: 'order',
+  id,
+  title: id,
+  detail: null,
+  path: operator ? `/operator/orders?order=${id}` : `/top-up/${id}`,
+});
 
 const userFound = ({ user: { id, name, email } }: UserOverview): Found => ({
   kind: 'user',
