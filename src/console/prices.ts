@@ -5,9 +5,8 @@ import type { Times } from '../catalog/price-windows.ts';
 import { factorOf, type Price, type PriceTier, rateOf, type Rates } from '../catalog/price.ts';
 import type { PriceUnit, UnitPrice } from './contract.ts';
 
-const million = 1_000_000n;
 /** A multiplier or share of one, in millionths. */
-export const wholePpm = million;
+export const wholePpm = 1_000_000n;
 
 const units: Readonly<Partial<Record<Measure, PriceUnit>>> = {
   image: 'image',
@@ -45,25 +44,31 @@ export function unitPrice(
  * are.
  */
 export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): readonly UnitPrice[] {
-  const sold = (rate: Nano): Nano => divideUp(rate * multiplierPpm, million);
-  const plain = (
-    some: Rates,
-    more: Pick<UnitPrice, 'above_input_tokens'> = {},
-  ): readonly UnitPrice[] =>
-    measures.flatMap((measure) => {
-      const rate = some[measure];
-      return rate === undefined ? [] : [unitPrice(measure, sold(rate), more)];
-    });
   return [
-    ...plain(rates),
+    ...ratePrices(rates, multiplierPpm),
     ...tiers
       .filter(isSimpleTier)
-      .flatMap((tier) => plain(tier.rates, { above_input_tokens: tier.aboveInputTokens })),
+      .flatMap((tier) =>
+        ratePrices(tier.rates, multiplierPpm, { above_input_tokens: tier.aboveInputTokens }),
+      ),
     ...Object.entries(by?.rates ?? {}).map(([variant, rate]) =>
-      unitPrice(by?.measure ?? 'request', sold(rate), { variant }),
+      unitPrice(by?.measure ?? 'request', soldAt(rate, multiplierPpm), { variant }),
     ),
   ];
 }
+
+const soldAt = (rate: Nano, multiplierPpm: bigint): Nano =>
+  divideUp(rate * multiplierPpm, wholePpm);
+
+const ratePrices = (
+  rates: Rates,
+  multiplierPpm: bigint,
+  more?: Pick<UnitPrice, 'variant' | 'above_input_tokens'>,
+): readonly UnitPrice[] =>
+  measures.flatMap((measure) => {
+    const rate = rates[measure];
+    return rate === undefined ? [] : [unitPrice(measure, soldAt(rate, multiplierPpm), more)];
+  });
 
 /** A tier that the console's form of amounts can express. */
 export const isSimpleTier = ({ aboveOutputTokens, times }: PriceTier): boolean =>
@@ -73,7 +78,6 @@ export const isSimpleTier = ({ aboveOutputTokens, times }: PriceTier): boolean =
  * The same, and in addition the prices by mode, place, hours and output length, as named variants.
  */
 export function allPricesOf(price: Price, multiplierPpm: bigint): readonly UnitPrice[] {
-  const sold = (rate: Nano): Nano => divideUp(rate * multiplierPpm, million);
   const lengths = price.tiers
     .filter((tier) => !isSimpleTier(tier))
     .flatMap((tier) => {
@@ -82,11 +86,10 @@ export function allPricesOf(price: Price, multiplierPpm: bigint): readonly UnitP
         ...(input < 0 ? [] : [`> ${input} in`]),
         ...(output === undefined ? [] : [`> ${output} out`]),
       ].join(', ');
-      const named = measures.flatMap((measure) => {
-        const rate = rates[measure];
-        return rate === undefined ? [] : [unitPrice(measure, sold(rate), { variant })];
-      });
-      return [...named, ...multiplied(price, times, multiplierPpm, variant)];
+      return [
+        ...ratePrices(rates, multiplierPpm, { variant }),
+        ...multiplied(price, times, multiplierPpm, variant),
+      ];
     });
   return [
     ...pricesOf(price, multiplierPpm),

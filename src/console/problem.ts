@@ -134,7 +134,10 @@ export function envelope(
   requestId: string,
 ): string {
   const error = {
-    ...{ message, type, param, code },
+    message,
+    type,
+    param,
+    code,
     ...(fields && { fields }),
     ...(reasons && { reasons }),
     request_id: requestId,

@@ -1,7 +1,6 @@
 import { accountOfKey } from '../../accounts/names.ts';
 import { firstIdAt, timeOfId } from '../../base/random.ts';
-import type { LoggedRequest } from '../../request-log/entry.ts';
-import { outcomesNamed } from '../../request-log/entry.ts';
+import { type LoggedRequest, outcomesNamed } from '../../request-log/entry.ts';
 import { loggedAmong, requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
@@ -77,7 +76,9 @@ function rangeOf(id: string): IdRange {
   const begun = timeOfId(id);
   const known = !Number.isNaN(begun);
   return {
-    ...{ fromId: id, beforeId: `${id}0` },
-    ...{ begunFrom: known ? begun : 0, begunTo: known ? begun : endOfTime },
+    fromId: id,
+    beforeId: `${id}0`,
+    begunFrom: known ? begun : 0,
+    begunTo: known ? begun : endOfTime,
   };
 }

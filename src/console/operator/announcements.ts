@@ -66,7 +66,7 @@ export function announcementRoutes({
         return view(
           await database.transact(function* () {
             const { announcement, made: isNew } = yield* addAnnouncement(wanted, by);
-            if (isNew) yield* told(visit, 'announcement.create', undefined, announcement);
+            if (isNew) yield* audit(visit, 'announcement.create', undefined, announcement);
             return announcement;
           }),
         );
@@ -79,13 +79,12 @@ export function announcementRoutes({
       input: changed,
       handle: (visit) =>
         database.transact(function* () {
-          const before =
-            (yield* findAnnouncement(visit.params['id'] ?? '')) ?? throwProblem('not_found');
+          const before = yield* announcementIn(visit);
           const wanted = checked(merged(before, visit.input));
           const after = yield* changeAnnouncement(before.id, versionIn(visit.headers), wanted);
           if (after === undefined)
             return throwProblem('version_conflict', { current: view(before) });
-          yield* told(visit, 'announcement.update', before, after);
+          yield* audit(visit, 'announcement.update', before, after);
           return view(after);
         }),
     }),
@@ -95,13 +94,16 @@ export function announcementRoutes({
       role,
       handle: (visit) =>
         database.transact(function* (): Transaction<undefined> {
-          const before =
-            (yield* findAnnouncement(visit.params['id'] ?? '')) ?? throwProblem('not_found');
+          const before = yield* announcementIn(visit);
           yield* removeAnnouncement(before.id);
-          yield* told(visit, 'announcement.remove', before, undefined);
+          yield* audit(visit, 'announcement.remove', before, undefined);
         }),
     }),
   ];
+}
+
+function* announcementIn({ params }: SignedInRequest<unknown>): Transaction<Announcement> {
+  return (yield* findAnnouncement(params['id'] ?? '')) ?? throwProblem('not_found');
 }
 
 /** Checks that it ends after it begins, and that its group exists. */
@@ -130,17 +132,16 @@ function merged(
   };
 }
 
-function* told(
+function* audit(
   visit: SignedInRequest<unknown>,
   action: string,
   before: Announcement | undefined,
   after: Announcement | undefined,
 ): Transaction<void> {
-  const target = `announcement:${after?.id ?? before?.id ?? ''}`;
   yield* writeAudit(visit.at, {
     ...byOperator(visit),
     action,
-    target,
+    target: `announcement:${after?.id ?? before?.id ?? ''}`,
     before: auditFacts(before),
     after: auditFacts(after),
   });

@@ -208,8 +208,19 @@ async function* csv(
 }
 
 const cellsOf = (view: OperatorRequest): readonly (string | number | null)[] => [
-  ...[view.at, view.id, view.user.id, view.user.name, view.key_name, view.endpoint, view.model],
-  ...[view.channel, view.status, view.outcome, view.code, view.param, view.total_ms],
+  view.at,
+  view.id,
+  view.user.id,
+  view.user.name,
+  view.key_name,
+  view.endpoint,
+  view.model,
+  view.channel,
+  view.status,
+  view.outcome,
+  view.code,
+  view.param,
+  view.total_ms,
   view.attempts
     .map(({ channel, fault }) => `${channel}: ${fault?.kind ?? 'answered'} ${fault?.status ?? ''}`)
     .map((text) => text.trim())

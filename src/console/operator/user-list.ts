@@ -1,11 +1,5 @@
 import * as z from 'zod';
-import {
-  type UserFilter,
-  type UserOverview,
-  userPage,
-  usersNamed,
-  usersToOrder,
-} from '../../accounts/users.ts';
+import { type UserOverview, userPage, usersNamed, usersToOrder } from '../../accounts/users.ts';
 import { dayMs } from '../../base/calendar.ts';
 import { balancesOfUsers, chargeRefunds, fundsOfUsers } from '../../ledger/transfers.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -13,7 +7,7 @@ import type { TimeRange } from '../../usage/ranges.ts';
 import { chargedByAccount } from '../../usage/spending.ts';
 import { revenueByAccount } from '../../usage/totals.ts';
 import type { UserPage, UserView } from '../contract.ts';
-import { type CursorPosition, pageOfAll } from '../cursor.ts';
+import { pageOfAll } from '../cursor.ts';
 import { instant, instantOrNull, yuan } from '../format.ts';
 import { pageInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
@@ -53,7 +47,13 @@ function list(
   const of = sort === 'created' ? ['users', filter] : ['users', filter, sort];
   const place = cursors.read(of, after);
   return database.snapshot(function* () {
-    if (sort === 'created') return yield* newestFirst(filter, place);
+    if (sort === 'created') {
+      const found = yield* userPage({ ...filter, before: place?.id, limit: limit + 1 });
+      const items = yield* viewsOf(found.slice(0, limit), at);
+      const last = found.length > limit ? items.at(-1) : undefined;
+      const next = last ? cursors.write(of, { towards: 'next', at: 0, id: last.id }) : null;
+      return { items, next, prev: null, ordered_newest: null, as_of: instant(at) };
+    }
     const found = yield* usersToOrder(filter, orderedUsersMax + 1);
     const newest = found.slice(0, orderedUsersMax);
     const all = yield* inOrder(newest, sort, at);
@@ -63,20 +63,6 @@ function list(
     const among = found.length > orderedUsersMax ? orderedUsersMax : null;
     return { items: views, next, prev, ordered_newest: among, as_of: instant(at) };
   });
-
-  function* newestFirst(
-    filter: UserFilter,
-    place: CursorPosition | undefined,
-  ): Transaction<UserPage> {
-    const found = yield* userPage({ ...filter, before: place?.id, limit: limit + 1 });
-    const items = yield* viewsOf(found.slice(0, limit), at);
-    const last = items.at(-1);
-    const next =
-      found.length > limit && last !== undefined
-        ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
-        : null;
-    return { items, next, prev: null, ordered_newest: null, as_of: instant(at) };
-  }
 }
 
 /** Names from A to Z, everything else with the greatest first; those that are equal stay so. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { announcementsMark } from '../../accounts/announcements.ts';
 import { keyNamesOf } from '../../accounts/user-keys.ts';
 import { roleOfSession } from '../../accounts/sessions.ts';
@@ -119,7 +120,7 @@ async function follow(
       // What happens while the database does not answer is sent when it is back.
       if (!signal.aborted && !isAway(error)) throw error;
     }
-    await pause(everyMs(), signal);
+    await wait(everyMs(), undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -127,19 +128,6 @@ async function follow(
 function startOf(lastId: string | string[] | undefined, now: number): number | undefined {
   const at = Number(lastId);
   return Number.isInteger(at) && at > now - 3_600_000 && at <= now ? at : undefined;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }
 
 type SendEvent = (event: ConsoleEventName, data: unknown, id: string) => void;
