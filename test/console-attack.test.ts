@@ -203,8 +203,8 @@ test('what is secret is in no answer', async () => {
     'PRIVATE KEY',
     ...hashes,
   ];
-  const { rows } = await gateway.pages.open();
-  const asked = rows.filter(({ method, path }) => method === 'GET' && path !== 'events');
+  const { routes } = await gateway.pages.open();
+  const asked = routes.filter(({ method, path }) => method === 'GET' && path !== 'events');
   for (const { path } of asked) {
     const { text, headers } = await operator.ask(
       path.replace(':name', 'made').replace(/:user\b/, operator.userId),

@@ -13,14 +13,14 @@ test('every route of the console says who may, and holds to it', { timeout: 120_
   });
   const { url, database } = gateway;
   const opened = await gateway.pages.open();
-  expect(opened.rows.length).toBeGreaterThan(5);
+  expect(opened.routes.length).toBeGreaterThan(5);
   const [user, suspended, operator] = [
     await newBrowser(url, database),
     await newBrowser(url, database),
     await newBrowser(url, database, 'operator'),
   ];
   await database.transact(() => setUserState(suspended.userId, 'suspended'));
-  for (const { method, path, role } of opened.rows) {
+  for (const { method, path, role } of opened.routes) {
     const name = `${method} ${path}`;
     // The id names nothing: this test does not check what an allowed user gets.
     const address = `${url}${consolePath}/${path.replace(/:\w+|\*/g, 'nobodys')}`;
@@ -70,6 +70,6 @@ test('nothing lies beside the rows', async () => {
     'session/nobodys',
     'Session',
   ])
-    if (!opened.rows.some((row) => row.path === path && row.method === 'GET'))
+    if (!opened.routes.some((route) => route.path === path && route.method === 'GET'))
       expect((await operator.ask(path)).json?.error.code, path).toBe('not_found');
 });

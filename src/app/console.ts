@@ -92,11 +92,11 @@ export async function mountConsole(
     },
   };
   await openAuth(server, { ...context, signin });
-  const rows = [
+  const routes = [
     ...signInRoutes({ ...context, signin }),
     ...pages({ site, methods: signInMethods(settings) }),
   ];
-  return openConsole(server, context, rows);
+  return openConsole(server, context, routes);
 }
 
 /** The parts of the gateway that the pages of users show and try. */

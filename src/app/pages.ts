@@ -46,7 +46,7 @@ export async function openPages(sources: PageSources, options: PageOptions): Pro
   await framework.ready();
   return {
     serve: (request, response) => framework.routing(request, response),
-    rows: mounted.rows,
+    routes: mounted.routes,
     drain: (waitMs) => mounted.drain(waitMs),
   };
 }

@@ -111,7 +111,7 @@ export interface AnyoneRoute<Input> extends RouteBase<Input> {
 /** An endpoint of the console, as the server takes it. */
 export interface ConsoleRoute extends Omit<RouteBase<unknown>, 'input'> {
   readonly role: ConsoleRole;
-  readonly serve: (arrival: ConsoleRequest) => unknown;
+  readonly serve: (request: ConsoleRequest) => unknown;
 }
 
 /**
@@ -137,18 +137,18 @@ export function defineRoute<Input>(
     path,
     role,
     ...limits,
-    serve: (arrival) => answer(declared, arrival, read(input, arrival)),
+    serve: (request) => answer(declared, request, read(input, request)),
   };
 }
 
 function answer<Input>(
   declared: SignedInRoute<Input> | AnyoneRoute<Input>,
-  { written: _, ...arrival }: ConsoleRequest,
+  { written: _, ...request }: ConsoleRequest,
   input: Input,
 ): unknown {
-  if (declared.role === 'anyone') return declared.handle({ ...arrival, input });
-  assert(arrival.caller !== undefined, 'the server admits no stranger to this route');
-  return declared.handle({ ...arrival, ...arrival.caller, input });
+  if (declared.role === 'anyone') return declared.handle({ ...request, input });
+  assert(request.caller !== undefined, 'the server admits no stranger to this route');
+  return declared.handle({ ...request, ...request.caller, input });
 }
 
 /** Without a schema there is no input; the route's type then says `undefined`. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { resumeSession } from '../accounts/sessions.ts';
@@ -51,7 +52,7 @@ export interface ConsoleContext {
 }
 
 export interface OpenConsole {
-  readonly rows: readonly ConsoleRoute[];
+  readonly routes: readonly ConsoleRoute[];
   /**
    * Refuses new requests and ends all streams of events. Resolves when every response has ended, or
    * after `waitMs`.
@@ -68,71 +69,71 @@ export const consolePath = '/console/api';
 export async function openConsole(
   server: FastifyInstance,
   rooms: ConsoleContext,
-  rows: readonly ConsoleRoute[],
+  routes: readonly ConsoleRoute[],
 ): Promise<OpenConsole> {
-  const door = new ConsoleServer(rooms, rows);
-  for (const { method, path, role } of rows)
+  const consoleServer = new ConsoleServer(rooms, routes);
+  for (const { method, path, role } of routes)
     if (!consoleRoles.includes(role)) throw new Error(`${method} ${path} has no role`);
   await server.register(
     (scope, _options, done) => {
-      scope.decorateRequest('arrival', null);
-      scope.addHook('onRequest', door.enter);
-      for (const row of rows) {
-        const { method, path, bodyBytesMax: bodyLimit = bodyBytesMaxUsual } = row;
+      scope.decorateRequest('consoleRequest', null);
+      scope.addHook('onRequest', consoleServer.enter);
+      for (const route of routes) {
+        const { method, path, bodyBytesMax: bodyLimit = bodyBytesMaxUsual } = route;
         scope.route({
           method,
           url: `/${path}`,
           bodyLimit,
-          config: { row },
-          handler: (request, reply) => door.serve(row, request, reply),
+          config: { route },
+          handler: (request, reply) => consoleServer.serve(route, request, reply),
         });
       }
       scope.setNotFoundHandler((request, reply) =>
-        door.refuse(request, reply, new ConsoleProblem('not_found')),
+        consoleServer.refuse(request, reply, new ConsoleProblem('not_found')),
       );
-      scope.setErrorHandler((error, request, reply) => door.refuse(request, reply, error));
+      scope.setErrorHandler((error, request, reply) => consoleServer.refuse(request, reply, error));
       done();
     },
     { prefix: consolePath },
   );
-  return door;
+  return consoleServer;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    arrival: ConsoleRequest | null;
+    consoleRequest: ConsoleRequest | null;
   }
   interface FastifyContextConfig {
-    row?: ConsoleRoute;
+    route?: ConsoleRoute;
   }
 }
 
 class ConsoleServer implements OpenConsole {
-  readonly rows: readonly ConsoleRoute[];
+  readonly routes: readonly ConsoleRoute[];
   readonly #rooms: ConsoleContext;
-  readonly #inside = new Set<ConsoleReply>();
+  readonly #replies = new Set<ConsoleReply>();
   #open = true;
   #empty: (() => void) | undefined;
 
-  constructor(rooms: ConsoleContext, rows: readonly ConsoleRoute[]) {
-    this.rows = rows;
+  constructor(rooms: ConsoleContext, routes: readonly ConsoleRoute[]) {
+    this.routes = routes;
     this.#rooms = rooms;
   }
 
   /** Before the body is read: identifies the caller and checks the caller's rights. */
   readonly enter = async (request: FastifyRequest, fastifyReply: FastifyReply): Promise<void> => {
-    const arrival = this.#arrive(request, fastifyReply);
-    const { row } = request.routeOptions.config;
-    if (row === undefined) return;
+    const consoleRequest = this.#begin(request, fastifyReply);
+    const { route } = request.routeOptions.config;
+    if (route === undefined) return;
     try {
-      const caller = await this.#admit(row, arrival, request);
-      request.arrival = { ...arrival, caller };
+      const caller = await this.#admit(route, consoleRequest, request);
+      request.consoleRequest = { ...consoleRequest, caller };
     } catch (error) {
       this.refuse(request, fastifyReply, error);
     }
   };
 
-  #arrive(request: FastifyRequest, fastifyReply: FastifyReply): ConsoleRequest {
+  #begin(request: FastifyRequest, fastifyReply: FastifyReply): ConsoleRequest {
     const { clock, site } = this.#rooms;
     const { headers, raw } = request;
     const at = clock.now();
@@ -148,7 +149,7 @@ class ConsoleServer implements OpenConsole {
       ]),
     );
     const ip = site.addressOf(raw.socket.remoteAddress, headers);
-    const arrival = {
+    const consoleRequest = {
       id,
       at,
       ip,
@@ -159,12 +160,12 @@ class ConsoleServer implements OpenConsole {
       caller: undefined,
       reply,
     };
-    request.arrival = arrival;
-    return arrival;
+    request.consoleRequest = consoleRequest;
+    return consoleRequest;
   }
 
   async #admit(
-    row: ConsoleRoute,
+    route: ConsoleRoute,
     { at, ip, headers }: ConsoleRequest,
     { method }: FastifyRequest,
   ): Promise<Caller | undefined> {
@@ -176,12 +177,12 @@ class ConsoleServer implements OpenConsole {
       });
     const writes = method !== 'GET' && method !== 'HEAD';
     if (writes && !site.isOwn(headers)) throwProblem('csrf');
-    const caller = row.sessionless ? undefined : await this.#caller(headers, ip, at);
-    checkPermission(row.role, caller);
+    const caller = route.sessionless ? undefined : await this.#caller(headers, ip, at);
+    checkPermission(route.role, caller);
     if (writes && caller !== undefined && !isCsrf(headers['x-csrf-token'], caller.csrf))
       throwProblem('csrf');
-    const rpm = row.perMinute ?? perMinuteUsual;
-    const what = row.perMinute === undefined ? '' : `${row.method} ${row.path}`;
+    const rpm = route.perMinute ?? perMinuteUsual;
+    const what = route.perMinute === undefined ? '' : `${route.method} ${route.path}`;
     this.#limited(subjectOf(caller, ip, what), { rpm }).finish(0);
     return caller;
   }
@@ -201,15 +202,15 @@ class ConsoleServer implements OpenConsole {
    * The route's work. A heavy one counts until the work has ended: a browser that disconnects does
    * not stop the database.
    */
-  async #run(row: ConsoleRoute, arrival: ConsoleRequest): Promise<unknown> {
-    if (row.heavy === undefined) return row.serve(arrival);
+  async #run(route: ConsoleRoute, consoleRequest: ConsoleRequest): Promise<unknown> {
+    if (route.heavy === undefined) return route.serve(consoleRequest);
     const pass = this.#limited(
-      subjectOf(arrival.caller, arrival.ip, 'heavy'),
+      subjectOf(consoleRequest.caller, consoleRequest.ip, 'heavy'),
       { concurrency: heavyAtOnceMax },
       `${heavyAtOnceMax} such requests of yours are running. Please wait until one has ended.`,
     );
     try {
-      return await row.serve(arrival);
+      return await route.serve(consoleRequest);
     } finally {
       pass.finish(0);
     }
@@ -237,34 +238,34 @@ class ConsoleServer implements OpenConsole {
   }
 
   readonly serve = async (
-    row: ConsoleRoute,
+    route: ConsoleRoute,
     request: FastifyRequest,
     fastifyReply: FastifyReply,
   ): Promise<void> => {
-    const { arrival } = request;
-    if (arrival === null) throw new Error('a request passed the door without being seen');
-    const { reply } = arrival;
+    const { consoleRequest } = request;
+    assert(consoleRequest !== null, 'the hook onRequest has admitted the request');
+    const { reply } = consoleRequest;
     fastifyReply.hijack();
-    this.#inside.add(reply);
-    reply.client.onOver(() => this.#gone(reply));
+    this.#replies.add(reply);
+    reply.client.onOver(() => this.#remove(reply));
     try {
       const body = Buffer.isBuffer(request.body) ? request.body : nothing;
-      const value = await this.#run(row, { ...arrival, body });
+      const value = await this.#run(route, { ...consoleRequest, body });
       await reply.finish(value, request.headers['accept-encoding']);
     } catch (error) {
-      this.#tell(arrival, request, error);
+      this.#sendProblem(consoleRequest, request, error);
     }
   };
 
-  #gone(reply: ConsoleReply): void {
-    this.#inside.delete(reply);
-    if (this.#inside.size === 0) this.#empty?.();
+  #remove(reply: ConsoleReply): void {
+    this.#replies.delete(reply);
+    if (this.#replies.size === 0) this.#empty?.();
   }
 
   async drain(waitMs: number): Promise<void> {
     this.#open = false;
-    for (const reply of this.#inside) reply.leave();
-    if (this.#inside.size === 0) return;
+    for (const reply of this.#replies) reply.leave();
+    if (this.#replies.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, waitMs);
       this.#empty = () => {
@@ -278,10 +279,14 @@ class ConsoleServer implements OpenConsole {
     fastifyReply.hijack();
     // A client that disconnects in the middle of a request gets no response.
     if (!request.raw.destroyed || request.raw.complete)
-      this.#tell(request.arrival ?? this.#arrive(request, fastifyReply), request, error);
+      this.#sendProblem(
+        request.consoleRequest ?? this.#begin(request, fastifyReply),
+        request,
+        error,
+      );
   };
 
-  #tell(
+  #sendProblem(
     { id, reply: { client } }: ConsoleRequest,
     { method, url }: FastifyRequest,
     error: unknown,

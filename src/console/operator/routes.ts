@@ -57,22 +57,22 @@ const changes = ['keys/:id/disable', 'keys/:id/enable'];
  */
 export function userTabRoutes(
   database: Database,
-  rows: readonly ConsoleRoute[],
+  routes: readonly ConsoleRoute[],
 ): readonly ConsoleRoute[] {
-  const offered = rows.filter(
+  const offered = routes.filter(
     ({ method, role, path }) =>
       role === 'user' &&
       (method === 'GET' ? families.includes(path.split('/', 1)[0] ?? '') : changes.includes(path)),
   );
-  return offered.map((asked) => ({
-    ...asked,
-    path: `operator/users/:user/${asked.path}`,
+  return offered.map((route) => ({
+    ...route,
+    path: `operator/users/:user/${route.path}`,
     role: 'operator',
-    async serve(arrival) {
+    async serve(request) {
       const user =
-        (await findUser(database, arrival.params['user'] ?? '')) ?? throwProblem('not_found');
-      const { caller } = arrival;
-      return asked.serve({ ...arrival, caller: caller && { ...caller, owner: ownerOf(user) } });
+        (await findUser(database, request.params['user'] ?? '')) ?? throwProblem('not_found');
+      const { caller } = request;
+      return route.serve({ ...request, caller: caller && { ...caller, owner: ownerOf(user) } });
     },
   }));
 }
