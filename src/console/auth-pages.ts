@@ -30,31 +30,31 @@ export interface AuthContext extends ConsoleContext {
  */
 const authPaths = ['/auth/:provider/start', '/auth/:provider/callback', '/auth/link'] as const;
 
-export async function openAuth(server: FastifyInstance, rooms: AuthContext): Promise<void> {
-  const desk = new AuthHandlers(rooms);
+export async function openAuth(server: FastifyInstance, context: AuthContext): Promise<void> {
+  const handlers = new AuthHandlers(context);
   const [start, callback, link] = authPaths;
   await server.register((scope, _options, done) => {
-    scope.addHook('onRequest', desk.enter);
-    scope.setErrorHandler((error, request, reply) => desk.broken(error, request, reply));
+    scope.addHook('onRequest', handlers.enter);
+    scope.setErrorHandler((error, request, reply) => handlers.broken(error, request, reply));
     // A preview with HEAD must not begin or end anything.
     const quiet = { exposeHeadRoute: false, bodyLimit: formBytesMax };
-    scope.get(start, quiet, desk.start);
-    scope.get(callback, quiet, desk.callback);
-    scope.get(link, quiet, desk.showLink);
-    scope.post(link, quiet, desk.useLink);
+    scope.get(start, quiet, handlers.start);
+    scope.get(callback, quiet, handlers.callback);
+    scope.get(link, quiet, handlers.showLink);
+    scope.post(link, quiet, handlers.useLink);
     done();
   });
 }
 
 class AuthHandlers {
-  readonly #rooms: AuthContext;
+  readonly #context: AuthContext;
 
-  constructor(rooms: AuthContext) {
-    this.#rooms = rooms;
+  constructor(context: AuthContext) {
+    this.#context = context;
   }
 
   readonly enter = async ({ headers, raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { limiter, site } = this.#rooms;
+    const { limiter, site } = this.#context;
     // `same-origin`: with a stricter policy browsers would hide from us where a form comes from.
     reply.headers({
       'cache-control': 'no-store',
@@ -80,7 +80,7 @@ class AuthHandlers {
   };
 
   readonly start = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { clock, site, signin } = this.#rooms;
+    const { clock, site, signin } = this.#context;
     const provider = providerOf(request);
     const next = nextPath(queryOf(request).get('next'));
     const kept = browserSecretIn(request.headers.cookie, site.secure);
@@ -94,7 +94,7 @@ class AuthHandlers {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
-    const { database, signin, site } = this.#rooms;
+    const { database, signin, site } = this.#context;
     const query = queryOf(request);
     const provider = providerOf(request);
     const visitor = this.#visitor(request);
@@ -120,7 +120,7 @@ class AuthHandlers {
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const token = queryOf(request).get('token') ?? '';
-    const holder = await linkHolder(this.#rooms.database, token, this.#rooms.clock.now());
+    const holder = await linkHolder(this.#context.database, token, this.#context.clock.now());
     return this.#page(
       request,
       reply,
@@ -132,7 +132,7 @@ class AuthHandlers {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
-    const { signin, site } = this.#rooms;
+    const { signin, site } = this.#context;
     if (!site.isOwn(request.headers))
       return this.#page(request, reply, { signsInAt: site.publicUrl });
     const token =
@@ -154,12 +154,12 @@ class AuthHandlers {
   ): FastifyReply => {
     // No form of ours is too large or of another type: it holds no link.
     if (frameworkProblem(error) !== undefined) return this.#page(request, reply, 'gone');
-    if (!isAway(error)) this.#rooms.log.bug(requestId(this.#rooms.clock.now()), error);
+    if (!isAway(error)) this.#context.log.bug(requestId(this.#context.clock.now()), error);
     return this.#failed(reply, 'unavailable', false, '/');
   };
 
   #tell(reply: FastifyReply, outcome: SigninOutcome): FastifyReply {
-    const { secure } = this.#rooms.site;
+    const { secure } = this.#context.site;
     const { next } = outcome;
     if (outcome.done === 'failed') return this.#failed(reply, outcome.why, outcome.linking, next);
     if (outcome.done === 'signed in')
@@ -186,7 +186,7 @@ class AuthHandlers {
   }
 
   #visitor({ headers, raw }: FastifyRequest): Visitor {
-    const { clock, site } = this.#rooms;
+    const { clock, site } = this.#context;
     const ip = site.addressOf(raw.socket.remoteAddress, headers);
     return {
       browser: headers['user-agent'] ?? '',
@@ -197,7 +197,7 @@ class AuthHandlers {
   }
 
   #redirectUri(provider: string, { headers }: FastifyRequest): string {
-    return `${this.#rooms.site.urlFor(headers)}/auth/${provider}/callback`;
+    return `${this.#context.site.urlFor(headers)}/auth/${provider}/callback`;
   }
 }
 

@@ -96,7 +96,7 @@ interface RouteBase<Input> {
   readonly heavy?: true;
 }
 
-type Handle<Visit> = (visit: Visit) => unknown;
+type Handle<Request> = (request: Request) => unknown;
 
 export interface SignedInRoute<Input> extends RouteBase<Input> {
   readonly role: 'user' | 'operator';

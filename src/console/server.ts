@@ -68,10 +68,10 @@ export const consolePath = '/console/api';
  */
 export async function openConsole(
   server: FastifyInstance,
-  rooms: ConsoleContext,
+  context: ConsoleContext,
   routes: readonly ConsoleRoute[],
 ): Promise<OpenConsole> {
-  const consoleServer = new ConsoleServer(rooms, routes);
+  const consoleServer = new ConsoleServer(context, routes);
   for (const { method, path, role } of routes)
     if (!consoleRoles.includes(role)) throw new Error(`${method} ${path} has no role`);
   await server.register(
@@ -110,14 +110,14 @@ declare module 'fastify' {
 
 class ConsoleServer implements OpenConsole {
   readonly routes: readonly ConsoleRoute[];
-  readonly #rooms: ConsoleContext;
+  readonly #context: ConsoleContext;
   readonly #replies = new Set<ConsoleReply>();
   #open = true;
   #empty: (() => void) | undefined;
 
-  constructor(rooms: ConsoleContext, routes: readonly ConsoleRoute[]) {
+  constructor(context: ConsoleContext, routes: readonly ConsoleRoute[]) {
     this.routes = routes;
-    this.#rooms = rooms;
+    this.#context = context;
   }
 
   /** Before the body is read: identifies the caller and checks the caller's rights. */
@@ -134,7 +134,7 @@ class ConsoleServer implements OpenConsole {
   };
 
   #begin(request: FastifyRequest, fastifyReply: FastifyReply): ConsoleRequest {
-    const { clock, site } = this.#rooms;
+    const { clock, site } = this.#context;
     const { headers, raw } = request;
     const at = clock.now();
     const id = requestId(at);
@@ -169,7 +169,7 @@ class ConsoleServer implements OpenConsole {
     { at, ip, headers }: ConsoleRequest,
     { method }: FastifyRequest,
   ): Promise<Caller | undefined> {
-    const { site } = this.#rooms;
+    const { site } = this.#context;
     if (!this.#open)
       throwProblem('unavailable', {
         message: 'This node is shutting down.',
@@ -189,7 +189,7 @@ class ConsoleServer implements OpenConsole {
 
   /** Throws a problem when the limit is reached. */
   #limited(subject: string, { rpm, tpm, concurrency }: Partial<Allowance>, message?: string): Pass {
-    const pass = this.#rooms.limiter.enter(subject, { rpm, tpm, concurrency }, 1);
+    const pass = this.#context.limiter.enter(subject, { rpm, tpm, concurrency }, 1);
     if ('limitOf' in pass)
       throwProblem('rate_limited', {
         retryAfterMs: pass.retryAfterMs,
@@ -221,7 +221,7 @@ class ConsoleServer implements OpenConsole {
     ip: string,
     at: number,
   ): Promise<Caller | undefined> {
-    const { database, site } = this.#rooms;
+    const { database, site } = this.#context;
     const secret = sessionSecretIn(headers, site.secure);
     if (secret === undefined) return undefined;
     // An invented session costs a query, too. Its token is used up, and that of a real one is given
@@ -292,9 +292,9 @@ class ConsoleServer implements OpenConsole {
     error: unknown,
   ): void {
     const refused = replyOf(error);
-    if (refused.status === 500) this.#rooms.log.bug(id, error);
+    if (refused.status === 500) this.#context.log.bug(id, error);
     else
-      this.#rooms.log.refused(
+      this.#context.log.refused(
         id,
         refused.status,
         refused.code ?? refused.type,

@@ -74,12 +74,12 @@ const errorCharactersMax = 100;
 
 /** Signs users in, by a provider or by a link. */
 export class Signin {
-  readonly #rooms: SigninOptions;
+  readonly #options: SigninOptions;
   readonly #providers: ReadonlyMap<string, Provider>;
 
-  constructor(rooms: SigninOptions) {
-    this.#rooms = rooms;
-    const { github: hub, wechat: chat } = rooms.settings;
+  constructor(options: SigninOptions) {
+    this.#options = options;
+    const { github: hub, wechat: chat } = options.settings;
     const providers = [
       ...(chat === undefined ? [] : [wechat(chat)]),
       ...(hub === undefined ? [] : [github(hub)]),
@@ -109,7 +109,7 @@ export class Signin {
     const provider = this.#providers.get(name);
     if (provider === undefined) return undefined;
     const state = await beginAttempt(
-      this.#rooms.database,
+      this.#options.database,
       { provider: name, next, userId },
       { browser: kept, at },
     );
@@ -125,7 +125,7 @@ export class Signin {
     { state, code, error, kept, redirectUri, signedIn }: ProviderReturn,
     visitor: Visitor,
   ): Promise<SigninOutcome> {
-    const { database, trouble } = this.#rooms;
+    const { database, trouble } = this.#options;
     const attempt = await takeAttempt(database, {
       provider: name,
       state,
@@ -169,14 +169,14 @@ export class Signin {
 
   /** Signs in with an unused link. Undefined: it was used, has expired or never existed. */
   async byLink(link: string, visitor: Visitor): Promise<LinkOutcome | undefined> {
-    return this.#rooms.database.transact(function* () {
+    return this.#options.database.transact(function* () {
       const user = yield* useLink(link, visitor.at);
       return user && (yield* admit(user, 'link', visitor));
     });
   }
 
   async #enter(person: ProviderProfile, visitor: Visitor, next: string): Promise<SigninOutcome> {
-    const { database, settings } = this.#rooms;
+    const { database, settings } = this.#options;
     const enter = (): Promise<LinkOutcome | undefined> =>
       database.transact(function* () {
         const user =

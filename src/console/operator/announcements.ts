@@ -53,8 +53,8 @@ export function announcementRoutes({
       path: 'operator/announcements',
       role,
       input: made,
-      async handle(visit) {
-        const { input, at, headers, user, reply } = visit;
+      async handle(request) {
+        const { input, at, headers, user, reply } = request;
         const wanted = checked(
           merged(
             { ...input, level: input.level, from: at, to: undefined, group: undefined },
@@ -66,7 +66,7 @@ export function announcementRoutes({
         return view(
           await database.transact(function* () {
             const { announcement, made: isNew } = yield* addAnnouncement(wanted, by);
-            if (isNew) yield* audit(visit, 'announcement.create', undefined, announcement);
+            if (isNew) yield* audit(request, 'announcement.create', undefined, announcement);
             return announcement;
           }),
         );
@@ -77,14 +77,14 @@ export function announcementRoutes({
       path: 'operator/announcements/:id',
       role,
       input: changed,
-      handle: (visit) =>
+      handle: (request) =>
         database.transact(function* () {
-          const before = yield* announcementIn(visit);
-          const wanted = checked(merged(before, visit.input));
-          const after = yield* changeAnnouncement(before.id, versionIn(visit.headers), wanted);
+          const before = yield* announcementIn(request);
+          const wanted = checked(merged(before, request.input));
+          const after = yield* changeAnnouncement(before.id, versionIn(request.headers), wanted);
           if (after === undefined)
             return throwProblem('version_conflict', { current: view(before) });
-          yield* audit(visit, 'announcement.update', before, after);
+          yield* audit(request, 'announcement.update', before, after);
           return view(after);
         }),
     }),
@@ -92,11 +92,11 @@ export function announcementRoutes({
       method: 'DELETE',
       path: 'operator/announcements/:id',
       role,
-      handle: (visit) =>
+      handle: (request) =>
         database.transact(function* (): Transaction<undefined> {
-          const before = yield* announcementIn(visit);
+          const before = yield* announcementIn(request);
           yield* removeAnnouncement(before.id);
-          yield* audit(visit, 'announcement.remove', before, undefined);
+          yield* audit(request, 'announcement.remove', before, undefined);
         }),
     }),
   ];
@@ -133,13 +133,13 @@ function merged(
 }
 
 function* audit(
-  visit: SignedInRequest<unknown>,
+  request: SignedInRequest<unknown>,
   action: string,
   before: Announcement | undefined,
   after: Announcement | undefined,
 ): Transaction<void> {
-  yield* writeAudit(visit.at, {
-    ...byOperator(visit),
+  yield* writeAudit(request.at, {
+    ...byOperator(request),
     action,
     target: `announcement:${after?.id ?? before?.id ?? ''}`,
     before: auditFacts(before),

@@ -44,20 +44,20 @@ const role = 'operator';
 const base = 'operator/channels';
 
 /** The channels, their health, and their changes. */
-export function channelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
-  return [...readingRoutes(rooms), ...writingRoutes(rooms)];
+export function channelRoutes(context: OperatorContext): readonly ConsoleRoute[] {
+  return [...readingRoutes(context), ...writingRoutes(context)];
 }
 
 const nameOf = ({ params }: Pick<SignedInRequest, 'params'>): string => params['name'] ?? '';
 
-function readingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+function readingRoutes(context: OperatorContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'GET',
       path: base,
       role,
       async handle(): Promise<List<ChannelView>> {
-        const seen = await readingsWithKeys(rooms);
+        const seen = await readingsWithKeys(context);
         return { items: seen.catalogue.channels.map((channel) => channelView(channel, seen)) };
       },
     }),
@@ -65,19 +65,19 @@ function readingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: `${base}/:name`,
       role,
-      handle: (visit) => one(rooms, nameOf(visit)),
+      handle: (request) => one(context, nameOf(request)),
     }),
     defineRoute({
       method: 'GET',
       path: `${base}/:name/health`,
       role,
-      handle: (visit) => health(rooms, nameOf(visit), visit.at),
+      handle: (request) => health(context, nameOf(request), request.at),
     }),
     defineRoute({
       method: 'GET',
       path: 'operator/vendors',
       role,
-      handle: (): List<VendorView> => ({ items: [...rooms.vendors.values()].map(vendorView) }),
+      handle: (): List<VendorView> => ({ items: [...context.vendors.values()].map(vendorView) }),
     }),
   ];
 }
@@ -89,17 +89,17 @@ const switches: Readonly<Record<string, ChannelSwitch>> = {
   resume: 'active',
 };
 
-function writingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+function writingRoutes(context: OperatorContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'POST',
       path: base,
       role,
       input: newChannelInput,
-      async handle(visit) {
-        await createChannel(rooms, visit);
-        visit.reply.status(201);
-        return one(rooms, visit.input.name);
+      async handle(request) {
+        await createChannel(context, request);
+        request.reply.status(201);
+        return one(context, request.input.name);
       },
     }),
     defineRoute({
@@ -107,9 +107,9 @@ function writingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       path: `${base}/:name`,
       role,
       input: channelChangeInput,
-      async handle(visit) {
-        const effect = await editChannel(rooms, visit);
-        return visit.input.dry_run === true ? effect : one(rooms, nameOf(visit));
+      async handle(request) {
+        const effect = await editChannel(context, request);
+        return request.input.dry_run === true ? effect : one(context, nameOf(request));
       },
     }),
     defineRoute({
@@ -117,7 +117,7 @@ function writingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       path: `${base}/:name`,
       role,
       input: z.object({ accept_unserved: z.literal('1').optional() }),
-      handle: (visit) => dropChannel(rooms, visit, visit.input.accept_unserved === '1'),
+      handle: (request) => dropChannel(context, request, request.input.accept_unserved === '1'),
     }),
     ...Object.entries(switches).map(([verb, state]) =>
       defineRoute({
@@ -125,13 +125,13 @@ function writingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
         path: `${base}/:name/${verb}`,
         role,
         input: acceptInput,
-        async handle(visit) {
-          const accept = visit.input.accept_unserved === true;
-          const of = { name: nameOf(visit), version: undefined };
-          await applyAction(rooms, visit, { action: `channel.${verb}`, accept }, () =>
-            switchChannel(of, state, visit.at),
+        async handle(request) {
+          const accept = request.input.accept_unserved === true;
+          const of = { name: nameOf(request), version: undefined };
+          await applyAction(context, request, { action: `channel.${verb}`, accept }, () =>
+            switchChannel(of, state, request.at),
           );
-          return one(rooms, of.name);
+          return one(context, of.name);
         },
       }),
     ),
@@ -158,11 +158,11 @@ export async function channelReadings(
   return { catalogue, vendors, ...activity, endings, counts, costs, overruns, losses };
 }
 
-const readingsWithKeys = async (rooms: OperatorContext): Promise<ChannelReadings> =>
-  channelReadings(rooms, await keyEndings(rooms.database, rooms.sealer));
+const readingsWithKeys = async (context: OperatorContext): Promise<ChannelReadings> =>
+  channelReadings(context, await keyEndings(context.database, context.sealer));
 
-async function one(rooms: OperatorContext, name: string): Promise<ChannelView> {
-  const seen = await readingsWithKeys(rooms);
+async function one(context: OperatorContext, name: string): Promise<ChannelView> {
+  const seen = await readingsWithKeys(context);
   const channel = seen.catalogue.channels.find((some) => some.name === name);
   return channel === undefined ? throwProblem('not_found') : channelView(channel, seen);
 }
@@ -259,38 +259,38 @@ interface ChannelAction {
 }
 
 async function createChannel(
-  rooms: OperatorContext,
-  visit: SignedInRequest<z.output<typeof newChannelInput>>,
+  context: OperatorContext,
+  request: SignedInRequest<z.output<typeof newChannelInput>>,
 ): Promise<void> {
-  const { name, ...input } = visit.input;
-  const desk = await editorFor(rooms, visit);
-  await applyAction(rooms, visit, { action: 'channel.create', accept: true }, () =>
-    addChannel({ name, ...writtenOf(input) }, desk, input.new_models),
+  const { name, ...input } = request.input;
+  const editor = await editorFor(context, request);
+  await applyAction(context, request, { action: 'channel.create', accept: true }, () =>
+    addChannel({ name, ...writtenOf(input) }, editor, input.new_models),
   );
 }
 
 async function editChannel(
-  rooms: OperatorContext,
-  visit: SignedInRequest<Change>,
+  context: OperatorContext,
+  request: SignedInRequest<Change>,
 ): Promise<ChannelEffect> {
-  const { input, headers, at } = visit;
+  const { input, headers, at } = request;
   const { new_models: newModels = [] } = input;
-  const of = { name: nameOf(visit), version: versionIn(headers) };
-  const desk = await editorFor(rooms, visit);
+  const of = { name: nameOf(request), version: versionIn(headers) };
+  const editor = await editorFor(context, request);
   const written = writtenOf(input);
   return applyAction(
-    rooms,
-    visit,
+    context,
+    request,
     { action: 'channel.update', accept: input.accept_unserved === true, dry: input.dry_run },
     function* () {
-      if (input.disabled === undefined) return yield* changeChannel(of, written, desk, newModels);
+      if (input.disabled === undefined) return yield* changeChannel(of, written, editor, newModels);
       const switched = yield* switchChannel(of, input.disabled ? 'disabled' : 'active', at);
       const rest = Object.keys(written).length + newModels.length;
       if (switched.kind !== 'done' || rest === 0) return switched;
       const done = yield* changeChannel(
         { name: of.name, version: switched.after?.version },
         written,
-        desk,
+        editor,
         newModels,
       );
       return done.kind === 'done' ? { ...done, before: switched.before } : done;
@@ -299,12 +299,14 @@ async function editChannel(
 }
 
 async function dropChannel(
-  rooms: OperatorContext,
-  visit: SignedInRequest<unknown>,
+  context: OperatorContext,
+  request: SignedInRequest<unknown>,
   accept: boolean,
 ): Promise<void> {
-  const of = { name: nameOf(visit), version: versionIn(visit.headers) };
-  await applyAction(rooms, visit, { action: 'channel.remove', accept }, () => removeChannel(of));
+  const of = { name: nameOf(request), version: versionIn(request.headers) };
+  await applyAction(context, request, { action: 'channel.remove', accept }, () =>
+    removeChannel(of),
+  );
 }
 
 /**
@@ -313,7 +315,7 @@ async function dropChannel(
  */
 async function applyAction(
   { database }: OperatorContext,
-  visit: SignedInRequest<unknown>,
+  request: SignedInRequest<unknown>,
   { action, accept, dry }: ChannelAction,
   edit: () => Transaction<ChannelEditResult>,
 ): Promise<ChannelEffect> {
@@ -329,9 +331,9 @@ async function applyAction(
     if (effect.unserved_models.length > 0 && !accept)
       return throwProblem('would_unserve', { current: effect });
     const target = after?.name ?? before?.name ?? '';
-    for (const model of models) yield* auditModel(visit, 'model.create', model);
-    yield* writeAudit(visit.at, {
-      ...byOperator(visit),
+    for (const model of models) yield* auditModel(request, 'model.create', model);
+    yield* writeAudit(request.at, {
+      ...byOperator(request),
       action,
       target: `channel:${target}`,
       ...auditedChange({ before, after }),

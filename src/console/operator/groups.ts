@@ -47,8 +47,8 @@ const made = changed.extend({ name: textInput(100) });
 /**
  * Groups: the models their keys may call, their multiplier of the prices, and their rate limits.
  */
-export function groupRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
-  const { database, clock } = rooms;
+export function groupRoutes(context: OperatorContext): readonly ConsoleRoute[] {
+  const { database, clock } = context;
   const role = 'operator';
   const viewed = async (name?: string): Promise<readonly OperatorGroup[]> => {
     const activity = await channelActivity(database, clock);
@@ -70,19 +70,19 @@ export function groupRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'operator/groups/:name',
       role,
-      handle: (visit) => one(nameOf(visit)),
+      handle: (request) => one(nameOf(request)),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/groups',
       role,
       input: made,
-      async handle(visit) {
-        const { name, ...rest } = visit.input;
-        await act(database, visit, 'group.create', () =>
-          addGroup({ name, ...writtenOf(rest) }, visit.at),
+      async handle(request) {
+        const { name, ...rest } = request.input;
+        await act(database, request, 'group.create', () =>
+          addGroup({ name, ...writtenOf(rest) }, request.at),
         );
-        visit.reply.status(201);
+        request.reply.status(201);
         return one(name);
       },
     }),
@@ -91,22 +91,22 @@ export function groupRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       path: 'operator/groups/:name',
       role,
       input: changed,
-      async handle(visit) {
-        const of = { name: nameOf(visit), version: versionIn(visit.headers) };
-        await act(database, visit, 'group.update', () =>
-          changeGroup(of, writtenOf(visit.input), visit.at),
+      async handle(request) {
+        const of = { name: nameOf(request), version: versionIn(request.headers) };
+        await act(database, request, 'group.update', () =>
+          changeGroup(of, writtenOf(request.input), request.at),
         );
         return one(of.name);
       },
     }),
-    groupPreviewRoute(rooms),
+    groupPreviewRoute(context),
     defineRoute({
       method: 'DELETE',
       path: 'operator/groups/:name',
       role,
-      async handle(visit) {
-        const of = { name: nameOf(visit), version: versionIn(visit.headers) };
-        await act(database, visit, 'group.remove', () => removeGroup(of));
+      async handle(request) {
+        const of = { name: nameOf(request), version: versionIn(request.headers) };
+        await act(database, request, 'group.remove', () => removeGroup(of));
       },
     }),
   ];
@@ -115,7 +115,7 @@ export function groupRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
 /** A change of a group, and its line in the audit trail; returns the group's name. */
 function act(
   database: Database,
-  visit: SignedInRequest<unknown>,
+  request: SignedInRequest<unknown>,
   action: string,
   edit: () => Transaction<EditResult<StoredGroup>>,
 ): Promise<string> {
@@ -124,8 +124,8 @@ function act(
     const target = after?.name ?? before?.name ?? '';
     if (after === undefined) yield* unneeded(target);
     const facts = { before: auditFacts(before), after: auditFacts(after) };
-    yield* writeAudit(visit.at, {
-      ...byOperator(visit),
+    yield* writeAudit(request.at, {
+      ...byOperator(request),
       action,
       target: `group:${target}`,
       ...facts,

@@ -48,11 +48,11 @@ const made = z.strictObject({
 });
 
 /** Models that are or were sold. Prices change by publishing (prices.ts). */
-export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
-  const { database, clock, bundled } = rooms;
+export function operatorModelRoutes(context: OperatorContext): readonly ConsoleRoute[] {
+  const { database, clock, bundled } = context;
   const role = 'operator';
   const idOf = ({ params }: SignedInRequest<unknown>): string => params['id'] ?? '';
-  const one = (id: string): Promise<OperatorModelDetail> => modelDetail(rooms, id);
+  const one = (id: string): Promise<OperatorModelDetail> => modelDetail(context, id);
   return [
     defineRoute({
       method: 'GET',
@@ -68,17 +68,17 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
       method: 'GET',
       path: 'operator/models/:id',
       role,
-      handle: (visit) => one(idOf(visit)),
+      handle: (request) => one(idOf(request)),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/models',
       role,
       input: made,
-      async handle(visit) {
-        const { input, user, at, reply } = visit;
+      async handle(request) {
+        const { input, user, at, reply } = request;
         const known = await bundled();
-        await act(database, visit, 'model.create', () =>
+        await act(database, request, 'model.create', () =>
           addModel(givenFields(input), known, { source: 'console', actor: user.id, at }),
         );
         reply.status(201);
@@ -90,14 +90,14 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
       path: 'operator/models/:id',
       role,
       input: changed,
-      async handle(visit) {
-        const { active, ...rest } = visit.input;
-        const of = { name: idOf(visit), version: versionIn(visit.headers) };
+      async handle(request) {
+        const { active, ...rest } = request.input;
+        const of = { name: idOf(request), version: versionIn(request.headers) };
         if (active === false)
-          await act(database, visit, 'model.retire', () => retireModel(of, visit.at));
+          await act(database, request, 'model.retire', () => retireModel(of, request.at));
         else
-          await act(database, visit, 'model.update', () =>
-            changeModel(of, givenFields(rest), visit.at),
+          await act(database, request, 'model.update', () =>
+            changeModel(of, givenFields(rest), request.at),
           );
         return one(of.name);
       },
@@ -106,9 +106,9 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
       method: 'DELETE',
       path: 'operator/models/:id',
       role,
-      async handle(visit) {
-        const of = { name: idOf(visit), version: versionIn(visit.headers) };
-        await act(database, visit, 'model.retire', () => retireModel(of, visit.at));
+      async handle(request) {
+        const of = { name: idOf(request), version: versionIn(request.headers) };
+        await act(database, request, 'model.retire', () => retireModel(of, request.at));
       },
     }),
   ];
@@ -147,24 +147,24 @@ const givenFields = (body: Readonly<Record<string, unknown>>) =>
 /** A change of a model, and its line in the audit trail. */
 function act(
   database: Database,
-  visit: SignedInRequest<unknown>,
+  request: SignedInRequest<unknown>,
   action: string,
   edit: () => Transaction<EditResult<StoredModel>>,
 ): Promise<void> {
   return database.transact(function* () {
-    yield* auditModel(visit, action, editOrThrow(yield* edit(), asWritten, 'id'));
+    yield* auditModel(request, action, editOrThrow(yield* edit(), asWritten, 'id'));
   });
 }
 
 /** Writes a change of a model into the audit trail, with its prices. */
 export function* auditModel(
-  visit: SignedInRequest<unknown>,
+  request: SignedInRequest<unknown>,
   action: string,
   { before, after }: Pick<EditDone<StoredModel>, 'before' | 'after'>,
 ): Transaction<void> {
   const price = auditedPrice(before?.price, after?.price);
-  yield* writeAudit(visit.at, {
-    ...byOperator(visit),
+  yield* writeAudit(request.at, {
+    ...byOperator(request),
     action,
     target: `model:${after?.id ?? before?.id ?? ''}`,
     before: { ...withoutPrice(before), ...price.before },

@@ -50,8 +50,8 @@ const reconciled = z.object({ date: dayInput, wallet });
  * All users' orders, refunds, and the wallets' bills. There is no "mark as paid": money enters only
  * when a wallet confirms it.
  */
-export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
-  const { database, payments } = rooms;
+export function operatorOrderRoutes(context: OrdersContext): readonly ConsoleRoute[] {
+  const { database, payments } = context;
   const role = 'operator';
   return [
     defineRoute({
@@ -59,39 +59,39 @@ export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute
       path: 'operator/orders',
       role,
       input: listed,
-      handle: (visit) => list(rooms, visit),
+      handle: (request) => list(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'operator/order-totals',
       role,
       input: filtered,
-      handle: (visit) => totals(rooms, visit),
+      handle: (request) => totals(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'operator/orders/:id',
       role,
-      handle: async ({ params }) => one(rooms, await findOrder(database, params['id'] ?? '')),
+      handle: async ({ params }) => one(context, await findOrder(database, params['id'] ?? '')),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/orders/:id/query',
       role,
-      handle: async ({ params }) => one(rooms, await payments.check(params['id'] ?? '')),
+      handle: async ({ params }) => one(context, await payments.check(params['id'] ?? '')),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/orders/:id/close',
       role,
-      handle: (visit) => close(rooms, visit),
+      handle: (request) => close(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/orders/:id/refund',
       role,
       input: refunded,
-      handle: (visit) => refund(rooms, visit),
+      handle: (request) => refund(context, request),
     }),
     defineRoute({
       method: 'GET',
@@ -111,7 +111,7 @@ export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute
       role,
       input: reconciled,
       perMinute: 20,
-      handle: (visit) => run(rooms, visit),
+      handle: (request) => run(context, request),
     }),
   ];
 }
@@ -142,13 +142,13 @@ async function totals(
   };
 }
 
-function list(rooms: OrdersContext, { input, at }: SignedInRequest<Listed>) {
+function list(context: OrdersContext, { input, at }: SignedInRequest<Listed>) {
   const { limit, after, from, to, user, q, ...more } = input;
   // A relative range (`-7d`) means the same list a moment later.
   const of = ['operator orders', more, user, q, from?.(0), to?.(0)];
   const filter = filterOf(input, at);
-  return ordersPage(rooms, of, filter, { limit, after }, at, (orders) =>
-    operatorOrders(rooms.database, orders),
+  return ordersPage(context, of, filter, { limit, after }, at, (orders) =>
+    operatorOrders(context.database, orders),
   );
 }
 
@@ -156,20 +156,21 @@ const one = async ({ database }: OrdersContext, order: Order | undefined): Promi
   (await operatorOrders(database, order === undefined ? [] : [order]))[0] ??
   throwProblem('not_found');
 
-async function close(rooms: OrdersContext, visit: SignedInRequest): Promise<OperatorOrder> {
-  const { params, at } = visit;
-  const before = (await findOrder(rooms.database, params['id'] ?? '')) ?? throwProblem('not_found');
-  const after = await rooms.payments.closeOrder(before.id);
+async function close(context: OrdersContext, request: SignedInRequest): Promise<OperatorOrder> {
+  const { params, at } = request;
+  const before =
+    (await findOrder(context.database, params['id'] ?? '')) ?? throwProblem('not_found');
+  const after = await context.payments.closeOrder(before.id);
   const act = {
-    ...byOperator(visit),
+    ...byOperator(request),
     action: 'order.close',
     target: before.id,
     account: before.account,
     before: { state: before.state },
     after: { state: after?.state },
   };
-  await rooms.database.transact(() => writeAudit(at, act));
-  return one(rooms, after);
+  await context.database.transact(() => writeAudit(at, act));
+  return one(context, after);
 }
 
 const refusals: Readonly<
@@ -186,17 +187,17 @@ const refusals: Readonly<
 
 async function refund(
   { database, payments }: OrdersContext,
-  visit: SignedInRequest<z.output<typeof refunded>>,
+  request: SignedInRequest<z.output<typeof refunded>>,
 ): Promise<RefundAnswer> {
-  const { params, input, headers, at, reply } = visit;
-  const act = { ...byOperator(visit), action: 'order.refund', reason: input.reason };
+  const { params, input, headers, at, reply } = request;
+  const act = { ...byOperator(request), action: 'order.refund', reason: input.reason };
   const begun = await payments.refund({
     orderId: params['id'] ?? '',
     amount: input.amount,
     reason: input.reason,
     idempotencyKey: idempotencyKeyIn(headers),
     *beside({ id, account }, refundId) {
-      yield* onlyOperator(visit);
+      yield* onlyOperator(request);
       const after = { refund: refundId, amount: yuan(input.amount) };
       yield* writeAudit(at, { ...act, target: id, account, after });
     },

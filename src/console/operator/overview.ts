@@ -39,13 +39,13 @@ const slowDatabaseMs = 500;
 const checksRead = 10;
 
 /** Problems that need attention first; then the traffic of this moment. */
-export function operatorOverviewRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+export function operatorOverviewRoutes(context: OperatorContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'GET',
       path: 'operator/overview',
       role: 'operator',
-      handle: ({ at }) => operatorOverview(rooms, at),
+      handle: ({ at }) => operatorOverview(context, at),
     }),
   ];
 }
@@ -55,16 +55,16 @@ type OverviewContext = Pick<OperatorContext, 'database' | 'clock' | 'attention'>
 
 /** The overview at a moment (wall clock, ms). */
 export async function operatorOverview(
-  rooms: OverviewContext,
+  context: OverviewContext,
   at: number,
 ): Promise<OperatorOverview> {
-  const { database, clock } = rooms;
+  const { database, clock } = context;
   const catalogue = await storedCatalog(database);
   const activity = await channelActivity(database, clock);
   const now = currentLoad(activity.reports);
   const check = (await checkRuns(database, at, checksRead)).find(({ ok }) => ok !== undefined);
   return {
-    attention: await attention(rooms, { catalogue, ...activity, at, check }),
+    attention: await attention(context, { catalogue, ...activity, at, check }),
     checked_at: instant(at),
     now: {
       requests_per_minute: now.requestsPerMinute,

@@ -68,8 +68,8 @@ const listBytesMax = 4 * 1024 * 1024;
 const programs = { import: 'command', configuration: 'configuration', console: 'start' } as const;
 
 /** Prices are published in versions: previewed before, never changed after. */
-export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
-  const { database, clock, listFees } = rooms;
+export function priceRoutes(context: OperatorContext): readonly ConsoleRoute[] {
+  const { database, clock, listFees } = context;
   const role = 'operator';
   return [
     defineRoute({
@@ -118,7 +118,7 @@ export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       path: 'operator/prices/publish',
       role,
       input: published,
-      handle: (visit) => publish(rooms, visit),
+      handle: (request) => publish(context, request),
     }),
     defineRoute({
       method: 'POST',
@@ -126,7 +126,7 @@ export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       role,
       input: imported,
       bodyBytesMax: listBytesMax,
-      handle: (visit) => importList(rooms, visit),
+      handle: (request) => importList(context, request),
     }),
   ];
 }
@@ -173,9 +173,9 @@ function withTerms(price: Price, now: Price, written: unknown): Price {
 
 async function publish(
   { database, clock, listFees }: OperatorContext,
-  visit: SignedInRequest<z.output<typeof published>>,
+  request: SignedInRequest<z.output<typeof published>>,
 ): Promise<PublishAnswer> {
-  const { input, user, at, headers } = visit;
+  const { input, user, at, headers } = request;
   idempotencyKeyIn(headers);
   const { effective_at: effectiveAt = at } = input;
   if (effectiveAt < at - 60_000)
@@ -212,7 +212,7 @@ async function publish(
       const version = again ? latest.version : yield* publishPrice(model.id, price, author);
       if (!again)
         yield* writeAudit(at, {
-          ...byOperator(visit),
+          ...byOperator(request),
           action: 'price.publish',
           target: `model:${model.id}`,
           ...auditedPrice(model.price, price),
@@ -246,9 +246,9 @@ function* throwIfChanged(
 
 async function importList(
   { database, bundled }: OperatorContext,
-  visit: SignedInRequest<z.output<typeof imported>>,
+  request: SignedInRequest<z.output<typeof imported>>,
 ): Promise<PriceImportReport> {
-  const { input, user, at } = visit;
+  const { input, user, at } = request;
   const { dry_run: dry, reason: why } = input;
   const table = readPriceTable(input.text);
   const list = await readPriceList(table?.list ?? input.text);
@@ -269,7 +269,7 @@ async function importList(
     };
     if (taken.applied)
       yield* writeAudit(at, {
-        ...byOperator(visit),
+        ...byOperator(request),
         action: 'price.import',
         target: 'prices',
         after: facts,

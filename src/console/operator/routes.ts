@@ -18,21 +18,21 @@ import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, ownerOf } from '../route.ts';
 
 /** All routes of operators except those of orders. */
-export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+export function operatorRoutes(context: OperatorContext): readonly ConsoleRoute[] {
   return [
-    ...operatorOverviewRoutes(rooms),
-    ...trendRoutes(rooms),
-    ...channelRoutes(rooms),
-    ...channelTestRoutes(rooms),
-    vendorModelsRoute(rooms),
-    ...operatorModelRoutes(rooms),
-    ...priceRoutes(rooms),
-    ...groupRoutes(rooms),
-    ...operatorUserRoutes(rooms),
-    ...ledgerRoutes(rooms),
-    ...operatorRequestRoutes(rooms),
-    ...auditRoutes(rooms),
-    ...announcementRoutes(rooms),
+    ...operatorOverviewRoutes(context),
+    ...trendRoutes(context),
+    ...channelRoutes(context),
+    ...channelTestRoutes(context),
+    vendorModelsRoute(context),
+    ...operatorModelRoutes(context),
+    ...priceRoutes(context),
+    ...groupRoutes(context),
+    ...operatorUserRoutes(context),
+    ...ledgerRoutes(context),
+    ...operatorRequestRoutes(context),
+    ...auditRoutes(context),
+    ...announcementRoutes(context),
   ];
 }
 

@@ -27,14 +27,14 @@ const listed = z.object({
 type Listed = z.output<typeof listed>;
 
 /** The users, newest first or in another order. */
-export function userListRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+export function userListRoutes(context: OperatorContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'GET',
       path: 'operator/users',
       role: 'operator',
       input: listed,
-      handle: (visit) => list(rooms, visit),
+      handle: (request) => list(context, request),
     }),
   ];
 }

@@ -35,75 +35,75 @@ const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason: rea
  * Users and an operator's actions on them: each has its reason in the audit trail, where the user
  * can read it too.
  */
-export function operatorUserRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRoute[] {
   const role = 'operator';
   return [
-    ...userListRoutes(rooms),
-    ...invitationRoutes(rooms),
+    ...userListRoutes(context),
+    ...invitationRoutes(context),
     defineRoute({
       method: 'GET',
       path: 'operator/users/:user',
       role,
-      handle: ({ params, at }) => userView(rooms, params['user'] ?? '', at),
+      handle: ({ params, at }) => userView(context, params['user'] ?? '', at),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/users/:user/credit',
       role,
       input: amounted,
-      handle: (visit) => give(rooms, visit),
+      handle: (request) => give(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/users/:user/debit',
       role,
       input: amounted,
-      handle: (visit) => takeBack(rooms, visit),
+      handle: (request) => takeBack(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/users/:user/suspend',
       role,
       input: reasoned,
-      handle: (visit) =>
-        turn(rooms, visit, 'user.suspend', ({ id }) => suspended(id, visit.user.id, true)),
+      handle: (request) =>
+        turn(context, request, 'user.suspend', ({ id }) => suspended(id, request.user.id, true)),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/users/:user/restore',
       role,
       input: reasoned,
-      handle: (visit) =>
-        turn(rooms, visit, 'user.restore', ({ id }) => suspended(id, visit.user.id, false)),
+      handle: (request) =>
+        turn(context, request, 'user.restore', ({ id }) => suspended(id, request.user.id, false)),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/users/:user/role',
       role,
       input: newRole,
-      handle: (visit) =>
-        turn(rooms, visit, 'user.role', (user) => promoted(user, visit.input.role)),
+      handle: (request) =>
+        turn(context, request, 'user.role', (user) => promoted(user, request.input.role)),
     }),
   ];
 }
 
 /** A change of a user, with its reason in the audit trail. */
 async function turn(
-  rooms: OperatorContext,
-  visit: SignedInRequest<z.output<typeof reasoned>>,
+  context: OperatorContext,
+  request: SignedInRequest<z.output<typeof reasoned>>,
   action: string,
   change: (user: User) => Transaction<User>,
 ): Promise<UserAnswer> {
-  const { params, at, input } = visit;
+  const { params, at, input } = request;
   const id = params['user'] ?? '';
-  await rooms.database.transact(function* () {
-    if (!(yield* stillOperator(visit.user.id))) throwProblem('operator_only');
+  await context.database.transact(function* () {
+    if (!(yield* stillOperator(request.user.id))) throwProblem('operator_only');
     // Operators' changes take turns here, so the user is read again.
     const [found] = yield* userPage({ id, limit: 1 });
     const before = found?.user ?? throwProblem('not_found');
     const after = yield* change(before);
     const told = {
-      ...byOperator(visit),
+      ...byOperator(request),
       action,
       target: `user:${id}`,
       account: id,
@@ -111,7 +111,7 @@ async function turn(
     };
     yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
   });
-  return { user: await userView(rooms, id, at), transfer: null };
+  return { user: await userView(context, id, at), transfer: null };
 }
 
 const factsOf = ({ role, state }: User) => ({ role, state });
@@ -128,19 +128,20 @@ function* promoted({ id, role: before }: User, role: User['role']): Transaction<
 }
 
 /** A form sent twice makes the same transfer. */
-function transferId(kind: 'grant' | 'debit', visit: SignedInRequest<unknown>): string {
-  const said = [visit.user.id, idempotencyKeyIn(visit.headers)];
+function transferId(kind: 'grant' | 'debit', request: SignedInRequest<unknown>): string {
+  const said = [request.user.id, idempotencyKeyIn(request.headers)];
   return `${kind}_${createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 32)}`;
 }
 
 async function give(
-  rooms: OperatorContext,
-  visit: SignedInRequest<z.output<typeof amounted>>,
+  context: OperatorContext,
+  request: SignedInRequest<z.output<typeof amounted>>,
 ): Promise<UserAnswer> {
-  const { input, params, at } = visit;
-  const id = transferId('grant', visit);
-  const user = (await findUser(rooms.database, params['user'] ?? '')) ?? throwProblem('not_found');
-  await rooms.database.transact(function* () {
+  const { input, params, at } = request;
+  const id = transferId('grant', request);
+  const user =
+    (await findUser(context.database, params['user'] ?? '')) ?? throwProblem('not_found');
+  await context.database.transact(function* () {
     const grant = {
       id,
       account: user.id,
@@ -153,46 +154,46 @@ async function give(
     const done = yield* creditTx(grant);
     if (done === 'exists_different')
       throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
-    if (done === 'created') yield* tell(visit, 'user.credit', user.id, id, input.amount);
+    if (done === 'created') yield* tell(request, 'user.credit', user.id, id, input.amount);
   });
-  return { user: await userView(rooms, user.id, at), transfer: id };
+  return { user: await userView(context, user.id, at), transfer: id };
 }
 
 async function takeBack(
-  rooms: OperatorContext,
-  visit: SignedInRequest<z.output<typeof amounted>>,
+  context: OperatorContext,
+  request: SignedInRequest<z.output<typeof amounted>>,
 ): Promise<UserAnswer> {
-  const { database, clock } = rooms;
-  const { params, at, input } = visit;
-  const id = transferId('debit', visit);
+  const { database, clock } = context;
+  const { params, at, input } = request;
+  const id = transferId('debit', request);
   const { id: account } =
     (await findUser(database, params['user'] ?? '')) ?? throwProblem('not_found');
   const wish = { id, account, amount: input.amount, ref: input.reason, at };
   const done = await debit(database, clock, wish, () =>
-    tell(visit, 'user.debit', account, id, -input.amount),
+    tell(request, 'user.debit', account, id, -input.amount),
   );
   if (done === 'exists_different')
     throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
   if (done === 'insufficient') throwProblem('insufficient', { fields: { amount: 'insufficient' } });
-  return { user: await userView(rooms, account, at), transfer: id };
+  return { user: await userView(context, account, at), transfer: id };
 }
 
 /** The audit entry of a transfer that this request makes. */
 function* tell(
-  visit: SignedInRequest<z.output<typeof amounted>>,
+  request: SignedInRequest<z.output<typeof amounted>>,
   action: string,
   account: string,
   transfer: string,
   amount: Nano,
 ): Transaction<void> {
-  yield* onlyOperator(visit);
+  yield* onlyOperator(request);
   const after = { amount: formatYuan(amount), transfer };
-  yield* writeAudit(visit.at, {
-    ...byOperator(visit),
+  yield* writeAudit(request.at, {
+    ...byOperator(request),
     action,
     target: `user:${account}`,
     account,
     after,
-    reason: visit.input.reason,
+    reason: request.input.reason,
   });
 }

@@ -20,7 +20,7 @@ const input = z.strictObject({
  * The models of a vendor, for the form of a channel: which of them are sold, and at which price the
  * others would be.
  */
-export function vendorModelsRoute(rooms: OperatorContext): ConsoleRoute {
+export function vendorModelsRoute(context: OperatorContext): ConsoleRoute {
   return defineRoute({
     method: 'POST',
     path: 'operator/vendor-models',
@@ -30,16 +30,16 @@ export function vendorModelsRoute(rooms: OperatorContext): ConsoleRoute {
     async handle({ input: { channel: name, ...written } }): Promise<VendorModelsView> {
       const channel =
         name === undefined
-          ? unsavedChannel(rooms, written)
-          : ((await channelToTest(rooms, name)) ?? throwProblem('not_found'));
-      const listed = await listVendorModels(rooms.vendors, rooms.clock, channel);
+          ? unsavedChannel(context, written)
+          : ((await channelToTest(context, name)) ?? throwProblem('not_found'));
+      const listed = await listVendorModels(context.vendors, context.clock, channel);
       if ('failure' in listed)
         return {
           models: [],
           failure: { code: listed.failure, status: listed.status ?? null },
         };
-      const known = byUpstream(await rooms.bundled(), channel.vendor);
-      const { models } = await storedCatalog(rooms.database);
+      const known = byUpstream(await context.bundled(), channel.vendor);
+      const { models } = await storedCatalog(context.database);
       const sold = new Map(models.filter(({ active }) => active).map((model) => [model.id, model]));
       return {
         models: listed.ids.map((upstream): VendorModel => {

@@ -45,8 +45,8 @@ const pageRows = 500;
  * The export of a user's data, and the end of the account. Usage and statement are tables of their
  * own (CSV).
  */
-export function accountRoutes(rooms: AccountContext): readonly ConsoleRoute[] {
-  const { database, site } = rooms;
+export function accountRoutes(context: AccountContext): readonly ConsoleRoute[] {
+  const { database, site } = context;
   return [
     defineRoute({
       method: 'GET',
@@ -57,7 +57,7 @@ export function accountRoutes(rooms: AccountContext): readonly ConsoleRoute[] {
         await reply.file({
           name: `account-${user.id}.json`,
           type: 'application/json; charset=utf-8',
-          text: accountText(rooms, { user, owner }, at),
+          text: accountText(context, { user, owner }, at),
         });
       },
     }),
@@ -66,11 +66,11 @@ export function accountRoutes(rooms: AccountContext): readonly ConsoleRoute[] {
       path: 'me/close',
       role: 'user',
       input: z.strictObject({ id: z.string() }),
-      async handle(visit) {
-        if (visit.input.id !== visit.user.id)
+      async handle(request) {
+        if (request.input.id !== request.user.id)
           throwProblem('invalid', { fields: { id: 'mismatch' } });
-        await closeAccount(database, visit);
-        visit.reply.header('set-cookie', noSessionCookie(site.secure));
+        await closeAccount(database, request);
+        request.reply.header('set-cookie', noSessionCookie(site.secure));
       },
     }),
   ];

@@ -59,25 +59,25 @@ const msPerStream = 5;
  * database once a second. An event's id is the time of the query that found it: a browser that
  * reconnects with it gets everything that has happened since.
  */
-export function eventRoutes(rooms: EventsContext): readonly ConsoleRoute[] {
+export function eventRoutes(context: EventsContext): readonly ConsoleRoute[] {
   const open = new Map<string, number>();
   const looks = new Semaphore(looksAtOnce);
   let streams = 0;
-  const everyMs = () => Math.max(rooms.lookEveryMs ?? usualLookMs, streams * msPerStream);
+  const everyMs = () => Math.max(context.lookEveryMs ?? usualLookMs, streams * msPerStream);
   return [
     defineRoute({
       method: 'GET',
       path: 'events',
       role: 'user',
       perMinute: 60,
-      async handle(visit): Promise<undefined> {
-        const { id } = visit.user;
+      async handle(request): Promise<undefined> {
+        const { id } = request.user;
         const before = open.get(id) ?? 0;
         if (before >= streamsMax) throwProblem('rate_limited', { retryAfterMs: retryMs });
         open.set(id, before + 1);
         streams += 1;
         try {
-          await follow(rooms, visit, { stream: visit.reply.events(), looks, everyMs });
+          await follow(context, request, { stream: request.reply.events(), looks, everyMs });
         } finally {
           streams -= 1;
           const left = (open.get(id) ?? 1) - 1;
@@ -97,14 +97,14 @@ interface Following {
 }
 
 async function follow(
-  rooms: EventsContext,
-  visit: SignedInRequest,
+  context: EventsContext,
+  request: SignedInRequest,
   { stream, looks, everyMs }: Following,
 ): Promise<void> {
-  const { clock } = rooms;
+  const { clock } = context;
   const { signal } = stream;
-  const since = startOf(visit.headers['last-event-id'], clock.now());
-  const watch = new UserWatch(rooms, visit, since ?? clock.now());
+  const since = startOf(request.headers['last-event-id'], clock.now());
+  const watch = new UserWatch(context, request, since ?? clock.now());
   // A browser without an event id has just loaded the page: of earlier events it gets only the
   // balance.
   let told: readonly ConsoleEventName[] | undefined = since === undefined ? ['balance'] : undefined;
@@ -142,7 +142,7 @@ interface Changes {
 
 /** Finds the news of one browser, and remembers what it has sent. */
 class UserWatch {
-  readonly #rooms: EventsContext;
+  readonly #context: EventsContext;
   readonly #owner: Owner;
   readonly #session: string;
   readonly #host: string | undefined;
@@ -152,8 +152,8 @@ class UserWatch {
   #balance = '';
   #ledger = '';
 
-  constructor(rooms: EventsContext, { owner, session, headers }: SignedInRequest, since: number) {
-    this.#rooms = rooms;
+  constructor(context: EventsContext, { owner, session, headers }: SignedInRequest, since: number) {
+    this.#context = context;
     this.#owner = owner;
     this.#session = session.id;
     this.#host = headers.host;
@@ -162,7 +162,7 @@ class UserWatch {
 
   /** Resolves with false when the user is not signed in any more; then nothing is sent. */
   async look(tell: SendEvent): Promise<boolean> {
-    const { database, clock } = this.#rooms;
+    const { database, clock } = this.#context;
     const now = clock.now();
     const id = String(now);
     const found = await database.snapshot(() => this.#news(now));
@@ -171,10 +171,10 @@ class UserWatch {
     for (const charge of found.charges)
       if (this.#isNew(`charge ${charge.id}`)) tell('charge', charge, id);
     for (const task of found.tasks) {
-      const view = await taskView(this.#rooms, task, found.names, this.#host);
+      const view = await taskView(this.#context, task, found.names, this.#host);
       if (this.#isNew(`task ${view.id} ${view.state} ${view.progress}`)) tell('task', view, id);
     }
-    for (const { changedAt, order } of await this.#rooms.ordersSince(
+    for (const { changedAt, order } of await this.#context.ordersSince(
       this.#owner.id,
       this.#since - lateMs,
     ))
@@ -207,7 +207,7 @@ class UserWatch {
 
   async #tellBalance(ledger: string, tell: SendEvent, id: string): Promise<void> {
     if (ledger === this.#ledger) return;
-    const { database, clock, catalog } = this.#rooms;
+    const { database, clock, catalog } = this.#context;
     const view: BalanceView = await database.snapshot(() =>
       balanceView(this.#owner, catalog(), clock.now()),
     );

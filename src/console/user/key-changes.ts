@@ -35,21 +35,21 @@ const graceNames = Object.keys(graces) as readonly KeyRotation['grace'][];
 const rotation = z.strictObject({ grace: z.enum(graceNames, 'unknown') });
 
 /** Every change of a key after it was made. */
-export function keyChangeRoutes(rooms: KeyChangesContext): readonly ConsoleRoute[] {
+export function keyChangeRoutes(context: KeyChangesContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'PATCH',
       path: 'keys/:id',
       role: 'user',
       input: changed,
-      handle: (visit) => change(rooms, visit),
+      handle: (request) => change(context, request),
     }),
     defineRoute({
       method: 'DELETE',
       path: 'keys/:id',
       role: 'user',
-      async handle(visit): Promise<void> {
-        await changeUnder(rooms, visit, versionIn(visit.headers), remove);
+      async handle(request): Promise<void> {
+        await changeUnder(context, request, versionIn(request.headers), remove);
       },
     }),
     defineRoute({
@@ -58,25 +58,25 @@ export function keyChangeRoutes(rooms: KeyChangesContext): readonly ConsoleRoute
       role: 'user',
       input: rotation,
       perMinute: 60,
-      handle: (visit) => rotate(rooms, visit),
+      handle: (request) => rotate(context, request),
     }),
     ...Object.entries({
-      disable: (key: Key, visit: KeyVisit) => patch(key, { status: 'disabled' }, visit),
-      enable: (key: Key, visit: KeyVisit) => patch(key, { status: 'active' }, visit),
+      disable: (key: Key, request: KeyRequest) => patch(key, { status: 'disabled' }, request),
+      enable: (key: Key, request: KeyRequest) => patch(key, { status: 'active' }, request),
       'end-old-secret': endGrace,
     }).map(([word, act]) =>
       defineRoute({
         method: 'POST',
         path: `keys/:id/${word}`,
         role: 'user',
-        handle: async (visit) =>
-          viewOf(rooms, visit, await changeUnder(rooms, visit, undefined, act)),
+        handle: async (request) =>
+          viewOf(context, request, await changeUnder(context, request, undefined, act)),
       }),
     ),
   ];
 }
 
-type KeyVisit = SignedInRequest<unknown>;
+type KeyRequest = SignedInRequest<unknown>;
 
 /** The person who acts, for the audit trail: the owner, or an operator on another's key. */
 export const byCaller = ({ user, owner }: Pick<SignedInRequest, 'user' | 'owner'>) =>
@@ -88,19 +88,19 @@ export const byCaller = ({ user, owner }: Pick<SignedInRequest, 'user' | 'owner'
 
 export const shownTo = (
   { utcOffsetMinutes }: Pick<KeyChangesContext, 'utcOffsetMinutes'>,
-  { owner, at }: Pick<KeyVisit, 'owner' | 'at'>,
+  { owner, at }: Pick<KeyRequest, 'owner' | 'at'>,
 ): KeysShown => ({ ownerId: owner.id, zone: owner.zone, utcOffsetMinutes, at });
 
 async function change(
-  rooms: KeyChangesContext,
-  visit: SignedInRequest<z.output<typeof changed>>,
+  context: KeyChangesContext,
+  request: SignedInRequest<z.output<typeof changed>>,
 ): Promise<KeyView> {
-  const { input, owner, params, headers, at } = visit;
+  const { input, owner, params, headers, at } = request;
   const { group, expires_at: expiresAt } = input;
   const version = versionIn(headers);
   if (typeof expiresAt === 'number' && expiresAt <= at)
     throwProblem('invalid', { fields: { expires_at: 'in_the_past' } });
-  if (group !== undefined && !rooms.catalog().groups.has(group))
+  if (group !== undefined && !context.catalog().groups.has(group))
     throwProblem('invalid', { fields: { group: 'unknown' } });
   const wanted: KeyPatch = {
     name: input.name,
@@ -110,18 +110,18 @@ async function change(
     monthlyLimit: input.monthly_limit,
     expiresAt,
   };
-  const calendar = { utcOffsetMinutes: rooms.utcOffsetMinutes, at };
-  const paid = await rooms.database.snapshot(function* (): Transaction<PaidSoFar> {
+  const calendar = { utcOffsetMinutes: context.utcOffsetMinutes, at };
+  const paid = await context.database.snapshot(function* (): Transaction<PaidSoFar> {
     const key = yield* userKey(owner.id, params['id'] ?? '');
     return key === undefined ? new Map() : yield* paidSoFar(key, wanted, calendar);
   });
-  const after = await changeUnder(rooms, visit, version, function* (before) {
-    const terms = termsIn(input, before, group ?? before.group, rooms.catalog());
-    const key = yield* patch(before, { ...wanted, terms }, visit);
+  const after = await changeUnder(context, request, version, function* (before) {
+    const terms = termsIn(input, before, group ?? before.group, context.catalog());
+    const key = yield* patch(before, { ...wanted, terms }, request);
     yield* changeKeyLimits(before, key, paid, calendar);
     return key;
   });
-  return viewOf(rooms, visit, after);
+  return viewOf(context, request, after);
 }
 
 /**
@@ -129,75 +129,75 @@ async function change(
  * `version`: the one that the key must have; undefined: any.
  */
 function changeUnder<T>(
-  rooms: KeyChangesContext,
-  visit: KeyVisit,
+  context: KeyChangesContext,
+  request: KeyRequest,
   version: number | undefined,
-  act: (before: Key, visit: KeyVisit) => Transaction<T>,
+  act: (before: Key, request: KeyRequest) => Transaction<T>,
 ): Promise<T> {
-  return rooms.database.transact(function* () {
+  return context.database.transact(function* () {
     yield bump(keysTopic);
-    const before = yield* userKey(visit.owner.id, visit.params['id'] ?? '');
+    const before = yield* userKey(request.owner.id, request.params['id'] ?? '');
     if (before === undefined) return throwProblem('not_found');
-    if (version !== undefined) yield* expectVersion(rooms, visit, before, version);
-    return yield* act(before, visit);
+    if (version !== undefined) yield* expectVersion(context, request, before, version);
+    return yield* act(before, request);
   });
 }
 
 function* expectVersion(
-  rooms: KeyChangesContext,
-  visit: KeyVisit,
+  context: KeyChangesContext,
+  request: KeyRequest,
   before: Key,
   version: number,
 ): Transaction<void> {
   if (version === before.version) return;
-  const [current] = yield* keyViews([before], shownTo(rooms, visit));
+  const [current] = yield* keyViews([before], shownTo(context, request));
   throwProblem('version_conflict', { current });
 }
 
-async function viewOf(rooms: KeyChangesContext, visit: KeyVisit, key: Key): Promise<KeyView> {
-  const [view] = await rooms.database.snapshot(() => keyViews([key], shownTo(rooms, visit)));
+async function viewOf(context: KeyChangesContext, request: KeyRequest, key: Key): Promise<KeyView> {
+  const [view] = await context.database.snapshot(() => keyViews([key], shownTo(context, request)));
   return view ?? throwProblem('not_found');
 }
 
-function* patch(before: Key, wanted: KeyPatch, visit: KeyVisit): Transaction<Key> {
+function* patch(before: Key, wanted: KeyPatch, request: KeyRequest): Transaction<Key> {
   const after = yield* changeKey(before, wanted);
   if (after === undefined) return throwProblem('not_found');
-  yield* writeAudit(visit.at, {
-    ...byCaller(visit),
+  yield* writeAudit(request.at, {
+    ...byCaller(request),
     action: 'key.update',
     target: before.id,
     before: keyFacts(before),
     after: keyFacts(after),
-    ip: visit.ip,
+    ip: request.ip,
   });
   return after;
 }
 
-function* remove(before: Key, visit: KeyVisit): Transaction<void> {
+function* remove(before: Key, request: KeyRequest): Transaction<void> {
   yield* changeKey(before, { status: 'deleted' });
-  const { at, ip } = visit;
+  const { at, ip } = request;
   const { name, group } = before;
   const act = { action: 'key.delete', target: before.id, before: { name, group }, ip };
-  yield* writeAudit(at, { ...byCaller(visit), ...act });
+  yield* writeAudit(at, { ...byCaller(request), ...act });
 }
 
 async function rotate(
-  rooms: KeyChangesContext,
-  visit: SignedInRequest<z.output<typeof rotation>>,
+  context: KeyChangesContext,
+  request: SignedInRequest<z.output<typeof rotation>>,
 ): Promise<RotatedKey> {
-  const { input, headers, at, ip } = visit;
+  const { input, headers, at, ip } = request;
   const rotatedWith =
     headers['idempotency-key'] === undefined ? undefined : idempotencyKeyIn(headers);
   const version = versionIn(headers);
-  const made = await changeUnder(rooms, visit, undefined, function* (before) {
+  const made = await changeUnder(context, request, undefined, function* (before) {
     // The version that a repetition knows is the one before the rotation.
     const again = rotatedWith && (yield* rotateAgain(before, input.grace, at, rotatedWith));
-    if (!again) yield* expectVersion(rooms, visit, before, version);
+    if (!again) yield* expectVersion(context, request, before, version);
     const done = again || (yield* rotateKey(before, input.grace, at, rotatedWith));
     if (done === undefined) return throwProblem('not_found');
     const facts = { last4: done.key.last4, old_works_until: instant(at + graces[input.grace]) };
     yield* writeAudit(at, {
-      ...byCaller(visit),
+      ...byCaller(request),
       action: 'key.rotate',
       target: before.id,
       before: { last4: before.last4 },
@@ -206,13 +206,13 @@ async function rotate(
     });
     return done;
   });
-  return { key: await viewOf(rooms, visit, made.key), secret: made.secret };
+  return { key: await viewOf(context, request, made.key), secret: made.secret };
 }
 
-function* endGrace(before: Key, visit: KeyVisit): Transaction<Key> {
-  const { at, ip } = visit;
+function* endGrace(before: Key, request: KeyRequest): Transaction<Key> {
+  const { at, ip } = request;
   const version = yield* endOldSecret(before.id, at);
   const act = { action: 'key.end_old_secret', target: before.id, ip };
-  yield* writeAudit(at, { ...byCaller(visit), ...act });
+  yield* writeAudit(at, { ...byCaller(request), ...act });
   return { ...before, version: Number(version) };
 }

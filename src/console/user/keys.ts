@@ -38,15 +38,15 @@ const made = z.strictObject({
 });
 
 /** The user's keys: what each may spend and has spent. */
-export function keyRoutes(rooms: KeysContext): readonly ConsoleRoute[] {
-  const { database, catalog } = rooms;
+export function keyRoutes(context: KeysContext): readonly ConsoleRoute[] {
+  const { database, catalog } = context;
   return [
     defineRoute({
       method: 'GET',
       path: 'keys',
       role: 'user',
       input: listed,
-      handle: (visit) => list(rooms, visit),
+      handle: (request) => list(context, request),
     }),
     defineRoute({
       method: 'POST',
@@ -54,17 +54,17 @@ export function keyRoutes(rooms: KeysContext): readonly ConsoleRoute[] {
       role: 'user',
       input: made,
       perMinute: 60,
-      handle: (visit) => create(rooms, visit),
+      handle: (request) => create(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'keys/:id',
       role: 'user',
-      async handle(visit): Promise<KeyDetail> {
-        const { owner, params } = visit;
+      async handle(request): Promise<KeyDetail> {
+        const { owner, params } = request;
         const detail = await database.snapshot(function* () {
           const key = yield* userKey(owner.id, params['id'] ?? '');
-          return key && (yield* keyDetail(database, catalog(), key, shownTo(rooms, visit)));
+          return key && (yield* keyDetail(database, catalog(), key, shownTo(context, request)));
         });
         if (detail === undefined) return throwProblem('not_found');
         return {
@@ -73,7 +73,7 @@ export function keyRoutes(rooms: KeysContext): readonly ConsoleRoute[] {
         };
       },
     }),
-    ...keyChangeRoutes(rooms),
+    ...keyChangeRoutes(context),
     defineRoute({
       method: 'GET',
       path: 'groups',
@@ -97,18 +97,18 @@ function groupViews(snapshot: Snapshot): readonly GroupView[] {
 }
 
 function list(
-  rooms: KeysContext,
-  visit: SignedInRequest<z.output<typeof listed>>,
+  context: KeysContext,
+  request: SignedInRequest<z.output<typeof listed>>,
 ): Promise<Page<KeyView>> {
-  const { database, cursors } = rooms;
-  const { owner, input, at } = visit;
+  const { database, cursors } = context;
+  const { owner, input, at } = request;
   const of = ['keys', owner.id, input.q, input.sort];
   const place = cursors.read(of, input.after);
   return database.snapshot(function* (): Transaction<Page<KeyView>> {
     const all = yield* inOrder(yield* userKeys(owner.id, { text: input.q }), input.sort, owner.id);
     const { items, next, prev } = pageOfAll(cursors, of, all, { place, limit: input.limit });
     return {
-      items: yield* keyViews(items, shownTo(rooms, visit)),
+      items: yield* keyViews(items, shownTo(context, request)),
       next,
       prev,
       as_of: instant(at),
@@ -134,11 +134,11 @@ function* inOrder(
 }
 
 async function create(
-  rooms: KeysContext,
-  visit: SignedInRequest<z.output<typeof made>>,
+  context: KeysContext,
+  request: SignedInRequest<z.output<typeof made>>,
 ): Promise<CreatedKey> {
-  const { database, catalog } = rooms;
-  const { owner, input, headers, at, ip, reply } = visit;
+  const { database, catalog } = context;
+  const { owner, input, headers, at, ip, reply } = request;
   const madeWith = idempotencyKeyIn(headers);
   if (!catalog().groups.has(input.group)) throwProblem('invalid', { fields: { group: 'unknown' } });
   if (input.expires_at !== undefined && input.expires_at !== null && input.expires_at <= at)
@@ -167,13 +167,13 @@ async function create(
       });
     if (done.secret !== undefined)
       yield* writeAudit(at, {
-        ...byCaller(visit),
+        ...byCaller(request),
         action: 'key.create',
         target: done.key.id,
         after: { name: done.key.name, group: done.key.group },
         ip,
       });
-    const [view] = yield* keyViews([done.key], shownTo(rooms, visit));
+    const [view] = yield* keyViews([done.key], shownTo(context, request));
     return { view, secret: done.secret ?? null };
   };
   const { view, secret } = await database.transact(making).catch((error: unknown) => {

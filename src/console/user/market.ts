@@ -23,10 +23,10 @@ const freshMs = 60_000;
  * Models and prices for visitors without a session: those of one group, and nothing of the others.
  * An answer is made and packed once a minute, however many ask for it.
  */
-export function marketRoutes(rooms: MarketContext): readonly ConsoleRoute[] {
-  const answers = new Answers(rooms);
+export function marketRoutes(context: MarketContext): readonly ConsoleRoute[] {
+  const answers = new Answers(context);
   const open = (): string =>
-    publicGroupIn(rooms.catalog(), rooms.publicGroup) ?? throwProblem('not_found');
+    publicGroupIn(context.catalog(), context.publicGroup) ?? throwProblem('not_found');
   const route = {
     method: 'GET',
     role: 'anyone',
@@ -39,7 +39,7 @@ export function marketRoutes(rooms: MarketContext): readonly ConsoleRoute[] {
       path: 'market',
       handle: () => {
         const group = open();
-        return answers.get('', () => marketOf(rooms, group));
+        return answers.get('', () => marketOf(context, group));
       },
     }),
     defineRoute({
@@ -49,8 +49,8 @@ export function marketRoutes(rooms: MarketContext): readonly ConsoleRoute[] {
         const group = open();
         const id = params['*'] ?? '';
         // An answer is kept for models on sale alone: their number bounds the memory.
-        if (rooms.catalog().offer(group, id) === undefined) return throwProblem('not_found');
-        return answers.get(`/${id}`, () => marketModelOf(rooms, group, id));
+        if (context.catalog().offer(group, id) === undefined) return throwProblem('not_found');
+        return answers.get(`/${id}`, () => marketModelOf(context, group, id));
       },
     }),
   ];
@@ -63,16 +63,16 @@ interface Answer {
 
 /** Packed answers by path, of one version of the catalogue. */
 class Answers {
-  readonly #rooms: MarketContext;
+  readonly #context: MarketContext;
   #kept = new Map<string, Answer>();
   #of: Snapshot | undefined;
 
-  constructor(rooms: MarketContext) {
-    this.#rooms = rooms;
+  constructor(context: MarketContext) {
+    this.#context = context;
   }
 
   get(path: string, make: () => Promise<unknown>): Promise<PackedJson> {
-    const { catalog, clock } = this.#rooms;
+    const { catalog, clock } = this.#context;
     if (this.#of !== catalog()) {
       this.#of = catalog();
       this.#kept = new Map();
@@ -87,19 +87,19 @@ class Answers {
   }
 }
 
-async function marketOf(rooms: MarketContext, group: string): Promise<ModelsView> {
-  const snapshot = rooms.catalog();
-  const items = await modelRows(rooms, snapshot, group);
+async function marketOf(context: MarketContext, group: string): Promise<ModelsView> {
+  const snapshot = context.catalog();
+  const items = await modelRows(context, snapshot, group);
   const sample = sampleModel(snapshot.listing(group)) ?? null;
   return { group, groups: [group], items: items.map(unCounted), sample_model: sample };
 }
 
 async function marketModelOf(
-  rooms: MarketContext,
+  context: MarketContext,
   group: string,
   id: string,
 ): Promise<ModelDetail> {
-  const model = await modelDetail(rooms, rooms.catalog(), id, group);
+  const model = await modelDetail(context, context.catalog(), id, group);
   return {
     ...unCounted(model),
     by_group: model.by_group.filter((one) => one.group === group),

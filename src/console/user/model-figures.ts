@@ -33,26 +33,26 @@ const freshMs = 10_000;
 
 /** What models can do, and how fast they were, for the lists of models. */
 export class ModelFigures {
-  readonly #rooms: FiguresContext;
+  readonly #context: FiguresContext;
   #abilities = new Map<string, ChatAbilities>();
   #abilitiesOf: string | undefined;
   #speeds:
     | { readonly at: number; readonly all: Promise<ReadonlyMap<string, ModelSpeed>> }
     | undefined;
 
-  constructor(rooms: FiguresContext) {
-    this.#rooms = rooms;
+  constructor(context: FiguresContext) {
+    this.#context = context;
   }
 
   /** The abilities of one model; computed once for each version of the catalogue. */
   abilities(offer: Offer): ChatAbilities {
-    const { version } = this.#rooms.catalog();
+    const { version } = this.#context.catalog();
     if (this.#abilitiesOf !== version) {
       this.#abilities = new Map();
       this.#abilitiesOf = version;
     }
     const key = `${offer.group.name}\n${offer.model.id}`;
-    const known = this.#abilities.get(key) ?? abilitiesOf(offer, this.#rooms.vendors);
+    const known = this.#abilities.get(key) ?? abilitiesOf(offer, this.#context.vendors);
     this.#abilities.set(key, known);
     return known;
   }
@@ -69,7 +69,7 @@ export class ModelFigures {
 
   /** The speed of each model in the last 24 hours. */
   speeds(): Promise<ReadonlyMap<string, ModelSpeed>> {
-    const at = this.#rooms.clock.monotonicMs();
+    const at = this.#context.clock.monotonicMs();
     if (this.#speeds === undefined || at - this.#speeds.at >= freshMs) {
       const all = this.#readSpeeds();
       this.#speeds = { at, all };
@@ -79,7 +79,7 @@ export class ModelFigures {
   }
 
   async #readSpeeds(): Promise<ReadonlyMap<string, ModelSpeed>> {
-    const { database, clock } = this.#rooms;
+    const { database, clock } = this.#context;
     const now = clock.now();
     const range = hoursBefore(now, recentHours);
     const [speeds, failures] = await database.snapshot(function* () {
@@ -99,7 +99,7 @@ export class ModelFigures {
 
   /** The speed of one model over the last day, and over the last week in points. */
   async history(model: string): Promise<Pick<ModelDetail, 'speed' | 'history'>> {
-    const { database, clock } = this.#rooms;
+    const { database, clock } = this.#context;
     const now = clock.now();
     const range = hoursBefore(now, historyHours);
     const [speeds, failures] = await database.snapshot(function* () {

@@ -30,7 +30,7 @@ export interface ModelsContext {
 const modelsInput = z.object({ group: z.string().optional() });
 
 /** The models on sale, at a group's prices, with their recent speed. */
-export function modelRoutes(rooms: ModelsContext): readonly ConsoleRoute[] {
+export function modelRoutes(context: ModelsContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'GET',
@@ -38,9 +38,9 @@ export function modelRoutes(rooms: ModelsContext): readonly ConsoleRoute[] {
       role: 'user',
       input: modelsInput,
       async handle({ owner, input }): Promise<ModelsView> {
-        const snapshot = rooms.catalog();
-        const group = await groupFor(rooms.database, snapshot, owner.id, input.group);
-        const items = await modelRows(rooms, snapshot, group);
+        const snapshot = context.catalog();
+        const group = await groupFor(context.database, snapshot, owner.id, input.group);
+        const items = await modelRows(context, snapshot, group);
         const sample = sampleModel(snapshot.listing(group)) ?? null;
         return { group, groups: [...snapshot.groups.keys()], items, sample_model: sample };
       },
@@ -51,9 +51,9 @@ export function modelRoutes(rooms: ModelsContext): readonly ConsoleRoute[] {
       role: 'user',
       input: modelsInput,
       async handle({ owner, input, params }): Promise<ModelDetail> {
-        const snapshot = rooms.catalog();
-        const group = await groupFor(rooms.database, snapshot, owner.id, input.group);
-        return modelDetail(rooms, snapshot, params['*'] ?? '', group);
+        const snapshot = context.catalog();
+        const group = await groupFor(context.database, snapshot, owner.id, input.group);
+        return modelDetail(context, snapshot, params['*'] ?? '', group);
       },
     }),
   ];

@@ -134,8 +134,8 @@ const newOrderInput = z.strictObject({
 });
 
 /** The user's top-ups: order, pay, see the payment arrive. */
-export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
-  const { database, payments } = rooms;
+export function orderRoutes(context: OrdersContext): readonly ConsoleRoute[] {
+  const { database, payments } = context;
   const role = 'user';
   return [
     defineRoute({
@@ -144,7 +144,7 @@ export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
       role,
       input: listed,
       handle: ({ owner, input, at }) =>
-        ordersPage(rooms, ['orders', owner.id], { account: owner.id }, input, at, (some) =>
+        ordersPage(context, ['orders', owner.id], { account: owner.id }, input, at, (some) =>
           orderViews(database, some),
         ),
     }),
@@ -154,37 +154,45 @@ export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
       role,
       input: newOrderInput,
       perMinute: 20,
-      handle: (visit) => create(rooms, visit),
+      handle: (request) => create(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'orders/:id',
       role,
       handle: async ({ owner, params }): Promise<OrderView> =>
-        viewOf(rooms, await findOrder(database, params['id'] ?? '', owner.id)),
+        viewOf(context, await findOrder(database, params['id'] ?? '', owner.id)),
     }),
     defineRoute({
       method: 'POST',
       path: 'orders/:id/pay',
       role,
       perMinute: 10,
-      handle: (visit) => openPayment(rooms, visit),
+      handle: (request) => openPayment(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'orders/:id/check',
       role,
       perMinute: 60,
-      handle: async (visit) =>
-        answer(rooms, visit, await payments.check(visit.params['id'] ?? '', visit.owner.id)),
+      handle: async (request) =>
+        answer(
+          context,
+          request,
+          await payments.check(request.params['id'] ?? '', request.owner.id),
+        ),
     }),
     defineRoute({
       method: 'POST',
       path: 'orders/:id/close',
       role,
       perMinute: 60,
-      handle: async (visit) =>
-        answer(rooms, visit, await payments.closeOrder(visit.params['id'] ?? '', visit.owner.id)),
+      handle: async (request) =>
+        answer(
+          context,
+          request,
+          await payments.closeOrder(request.params['id'] ?? '', request.owner.id),
+        ),
     }),
   ];
 }
@@ -205,12 +213,12 @@ export async function changedOrders(database: Database, account: string, since: 
 const subjects = { zh: '余额充值', en: 'Balance top-up' } as const;
 
 async function create(
-  rooms: OrdersContext,
-  visit: SignedInRequest<z.output<typeof newOrderInput>>,
+  context: OrdersContext,
+  request: SignedInRequest<z.output<typeof newOrderInput>>,
 ): Promise<OrderAnswer> {
-  const { user, owner, input, headers, ip, reply } = visit;
+  const { user, owner, input, headers, ip, reply } = request;
   const { amount, wallet, page = 'qr' } = input;
-  const made = await rooms.payments.order({
+  const made = await context.payments.order({
     account: owner.id,
     wallet,
     method: methodOf[page],
@@ -223,7 +231,7 @@ async function create(
     throwProblem('invalid', { fields: { [page === 'qr' ? 'wallet' : 'page']: 'not_offered' } });
   if (made.kind === 'no payer') throwProblem('invalid', noPayer);
   if (made.kind === 'wrong amount')
-    throwProblem('invalid', { fields: { amount: wrongOf(amount, rooms.payments.amounts) } });
+    throwProblem('invalid', { fields: { amount: wrongOf(amount, context.payments.amounts) } });
   if (made.kind === 'key reused')
     throwProblem('conflict', { message: 'This idempotency-key was used for another order.' });
   if (made.kind === 'too many')
@@ -233,7 +241,7 @@ async function create(
   if (made.kind === 'unavailable' && made.order.state === 'waiting')
     throwProblem('unavailable', walletAway);
   reply.status(201);
-  return answer(rooms, visit, made.order);
+  return answer(context, request, made.order);
 }
 
 const walletAway = {
@@ -243,13 +251,16 @@ const walletAway = {
 /** The wallet opens on the phone of one address alone, and the request came from none. */
 const noPayer = { fields: { page: 'not_offered' } };
 
-async function openPayment(rooms: OrdersContext, visit: SignedInRequest): Promise<OrderPayAnswer> {
-  const { owner, params, ip } = visit;
-  const opened = await rooms.payments.openPayment(params['id'] ?? '', owner.id, ip);
+async function openPayment(
+  context: OrdersContext,
+  request: SignedInRequest,
+): Promise<OrderPayAnswer> {
+  const { owner, params, ip } = request;
+  const opened = await context.payments.openPayment(params['id'] ?? '', owner.id, ip);
   if (opened.kind === 'no such order') throwProblem('not_found');
   if (opened.kind === 'no payer') throwProblem('invalid', noPayer);
   if (opened.kind === 'unavailable') throwProblem('unavailable', walletAway);
-  return { ...(await answer(rooms, visit, opened.order)), pay_url: opened.url ?? null };
+  return { ...(await answer(context, request, opened.order)), pay_url: opened.url ?? null };
 }
 
 function wrongOf(amount: bigint, { least, most }: Payments['amounts']): string {
@@ -261,12 +272,12 @@ const viewOf = async ({ database }: OrdersContext, order: Order | undefined): Pr
   (await orderViews(database, order === undefined ? [] : [order]))[0] ?? throwProblem('not_found');
 
 async function answer(
-  rooms: OrdersContext,
+  context: OrdersContext,
   { owner }: Pick<SignedInRequest, 'owner'>,
   order: Order | undefined,
 ): Promise<OrderAnswer> {
-  const { database, catalog, clock } = rooms;
-  const view = await viewOf(rooms, order);
+  const { database, catalog, clock } = context;
+  const view = await viewOf(context, order);
   return {
     order: view,
     balance: await database.snapshot(() => balanceView(owner, catalog(), clock.now())),

@@ -23,7 +23,7 @@ export type PlaygroundEndpoint = (typeof playgroundEndpoints)[number];
 export type PlaygroundCall = (
   what: PlaygroundEndpoint,
   who: Principal,
-  visit: Pick<SignedInRequest, 'id' | 'at' | 'headers' | 'body' | 'reply'>,
+  request: Pick<SignedInRequest, 'id' | 'at' | 'headers' | 'body' | 'reply'>,
 ) => Promise<void>;
 
 export interface PlaygroundContext {
@@ -48,15 +48,15 @@ export function playgroundRoutes({
       role: 'user',
       bodyBytesMax: playBytesMax,
       perMinute: 120,
-      async handle(visit): Promise<undefined> {
-        const { owner, headers, at } = visit;
+      async handle(request): Promise<undefined> {
+        const { owner, headers, at } = request;
         const id = headers['x-paying-key'];
         const who =
           typeof id === 'string'
             ? await database.snapshot(() => principalOfKey(owner.id, id, at))
             : undefined;
         if (who === undefined) return throwProblem('not_found', { param: 'x-paying-key' });
-        await play(what, who, visit);
+        await play(what, who, request);
         return undefined;
       },
     }),

@@ -29,21 +29,21 @@ export type UserContext = ShellContext &
   PlaygroundContext;
 
 /** All routes of users except sign-in and payment. */
-export function userRoutes(rooms: UserContext): readonly ConsoleRoute[] {
-  const figures = new ModelFigures(rooms);
+export function userRoutes(context: UserContext): readonly ConsoleRoute[] {
+  const figures = new ModelFigures(context);
   return [
-    ...shellRoutes(rooms),
-    ...accountRoutes(rooms),
-    ...overviewRoutes(rooms),
-    ...keyRoutes(rooms),
-    ...usageRoutes(rooms),
-    ...requestRoutes(rooms),
-    ...statementRoutes(rooms),
-    ...modelRoutes({ ...rooms, figures }),
-    ...marketRoutes({ ...rooms, figures, publicGroup: rooms.shell.publicGroup }),
-    ...taskRoutes(rooms),
-    ...searchRoutes(rooms),
-    ...eventRoutes(rooms),
-    ...playgroundRoutes(rooms),
+    ...shellRoutes(context),
+    ...accountRoutes(context),
+    ...overviewRoutes(context),
+    ...keyRoutes(context),
+    ...usageRoutes(context),
+    ...requestRoutes(context),
+    ...statementRoutes(context),
+    ...modelRoutes({ ...context, figures }),
+    ...marketRoutes({ ...context, figures, publicGroup: context.shell.publicGroup }),
+    ...taskRoutes(context),
+    ...searchRoutes(context),
+    ...eventRoutes(context),
+    ...playgroundRoutes(context),
   ];
 }

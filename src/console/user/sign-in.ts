@@ -16,8 +16,8 @@ import { type ConsoleRoute, defineRoute } from '../route.ts';
 export type SignInContext = SessionContext & IdentityContext;
 
 /** The routes about sessions and sign-in methods. */
-export function signInRoutes(rooms: SignInContext): readonly ConsoleRoute[] {
-  return [...sessionRoutes(rooms), ...identityRoutes(rooms)];
+export function signInRoutes(context: SignInContext): readonly ConsoleRoute[] {
+  return [...sessionRoutes(context), ...identityRoutes(context)];
 }
 
 interface SessionContext {

@@ -53,8 +53,8 @@ const listed = z.object({
 });
 
 /** Every movement of money, down to each price line, and the proof that it adds up. */
-export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[] {
-  const { database, clock } = rooms;
+export function statementRoutes(context: StatementContext): readonly ConsoleRoute[] {
+  const { database, clock } = context;
   const mended = new Map<string, number>();
   return [
     defineRoute({
@@ -63,7 +63,7 @@ export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[
       role: 'user',
       input: ranged,
       handle: ({ owner, input }): Promise<StatementView> =>
-        addedUp(rooms, mended, questionOf(owner, input, clock.now())),
+        addedUp(context, mended, questionOf(owner, input, clock.now())),
     }),
     defineRoute({
       method: 'POST',
@@ -71,7 +71,7 @@ export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[
       role: 'user',
       input: ranged,
       perMinute: 6,
-      handle: (visit) => verify(rooms, visit),
+      handle: (request) => verify(context, request),
     }),
     defineRoute({
       method: 'GET',
@@ -94,7 +94,7 @@ export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[
       path: 'statement/:date',
       role: 'user',
       input: listed,
-      handle: (visit) => dayOf(rooms, visit),
+      handle: (request) => dayOf(context, request),
     }),
   ];
 }
@@ -125,11 +125,11 @@ async function addedUp(
 
 /** The charges of a day, oldest first; each with the balance after it. */
 async function dayOf(
-  rooms: StatementContext,
-  visit: SignedInRequest<z.output<typeof listed>>,
+  context: StatementContext,
+  request: SignedInRequest<z.output<typeof listed>>,
 ): Promise<StatementDay> {
-  const { database, cursors } = rooms;
-  const { owner, params, input, at } = visit;
+  const { database, cursors } = context;
+  const { owner, params, input, at } = request;
   const date = params['date'] ?? '';
   if (!isDay(date)) return throwProblem('not_found');
   const whole = zoneDay(owner.zone, date);
@@ -160,7 +160,7 @@ async function dayOf(
     zone: owner.zone,
     items:
       place === undefined
-        ? withReleased(items, await rooms.released(owner.id, span.from, span.to))
+        ? withReleased(items, await context.released(owner.id, span.from, span.to))
         : items,
     next:
       page.next === undefined

@@ -30,31 +30,31 @@ const usualHours = 7 * 24;
 const usualMin = 5;
 
 /** Running videos, and those of the last day. */
-export function taskRoutes(rooms: TasksContext): readonly ConsoleRoute[] {
+export function taskRoutes(context: TasksContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'GET',
       path: 'tasks',
       role: 'user',
       input: listed,
-      handle: (visit) => list(rooms, visit),
+      handle: (request) => list(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'tasks/:id',
       role: 'user',
       handle: async ({ owner, params, headers }): Promise<TaskDetail> =>
-        (await taskDetail(rooms, owner.id, params['id'] ?? '', headers.host)) ??
+        (await taskDetail(context, owner.id, params['id'] ?? '', headers.host)) ??
         throwProblem('not_found'),
     }),
   ];
 }
 
 async function list(
-  rooms: TasksContext,
+  context: TasksContext,
   { owner, input, at, headers }: SignedInRequest<z.output<typeof listed>>,
 ): Promise<Page<TaskView>> {
-  const { database, cursors } = rooms;
+  const { database, cursors } = context;
   const of = ['tasks', owner.id];
   const place = cursors.read(of, input.after);
   const back = place?.towards === 'prev';
@@ -71,7 +71,7 @@ async function list(
   const kept = found.slice(0, input.limit);
   const tasks = back ? [...kept].reverse() : kept;
   return {
-    items: await Promise.all(tasks.map((task) => taskView(rooms, task, names, headers.host))),
+    items: await Promise.all(tasks.map((task) => taskView(context, task, names, headers.host))),
     ...cursors.around(of, place, { items: tasks, more }, ({ id, createdAt }) => ({
       at: createdAt,
       id,
@@ -120,12 +120,12 @@ export async function taskView(
 
 /** Undefined when this user has no such task, or it is more than a day old. */
 async function taskDetail(
-  rooms: TasksContext,
+  context: TasksContext,
   ownerId: string,
   id: string,
   host: string | undefined,
 ): Promise<TaskDetail | undefined> {
-  const { database, clock } = rooms;
+  const { database, clock } = context;
   const now = clock.now();
   const found = await database.snapshot(function* () {
     const task = yield* taskOf(ownerId, id, now - taskKeptMs);
@@ -139,7 +139,7 @@ async function taskDetail(
   if (found === undefined) return undefined;
   const { task, names, lately } = found;
   return {
-    ...(await taskView(rooms, task, names, host)),
+    ...(await taskView(context, task, names, host)),
     lines: linesOf(task.bill).map((line) => lineView(line)),
     usual_ms: lately.requests < usualMin ? null : (lately.meanDurationMs ?? null),
   };

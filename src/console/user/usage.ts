@@ -61,29 +61,29 @@ const parted = filtered.extend({ by: z.enum(['model', 'key']).default('model') }
 export type FilterInput = z.output<typeof filtered>;
 
 /** Every charge of the user: as list, sum and chart, in full detail, and as a file. */
-export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
-  const { database } = rooms;
+export function usageRoutes(context: UsageContext): readonly ConsoleRoute[] {
+  const { database } = context;
   return [
     defineRoute({
       method: 'GET',
       path: 'usage',
       role: 'user',
       input: listed,
-      handle: (visit) => list(rooms, visit),
+      handle: (request) => list(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'usage/summary',
       role: 'user',
       input: filtered,
-      handle: (visit) => summary(rooms, visit),
+      handle: (request) => summary(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'usage/series',
       role: 'user',
       input: parted,
-      handle: (visit) => series(rooms, visit),
+      handle: (request) => series(context, request),
     }),
     defineRoute({
       method: 'GET',
@@ -91,7 +91,7 @@ export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
       role: 'user',
       heavy: true,
       input: filtered,
-      handle: (visit) => course(rooms, visit),
+      handle: (request) => course(context, request),
     }),
     defineRoute({
       method: 'GET',
@@ -111,7 +111,7 @@ export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
       role: 'user',
       async handle({ owner, params }): Promise<ChargeDetail> {
         const detail = await database.snapshot(() =>
-          chargeDetail(owner, params['id'] ?? '', rooms.catalog()),
+          chargeDetail(owner, params['id'] ?? '', context.catalog()),
         );
         return detail ?? throwProblem('not_found');
       },
