@@ -3,7 +3,7 @@ import type { Nano } from '../base/money.ts';
 import { creditTx } from '../ledger/transactions/account.ts';
 import { lockAccount } from '../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { skipLocked, WhereClause } from '../storage/sql.ts';
+import { integerColumn, skipLocked, textColumn, WhereClause } from '../storage/sql.ts';
 import type { PaymentLimits } from './context.ts';
 import { type Payment, type PayMethod, payMethods, type WalletId, walletIds } from './wallet.ts';
 
@@ -210,9 +210,6 @@ function* keepUnmatched(
   return 'differs';
 }
 
-const places = (count: number, from: number): string =>
-  Array.from({ length: count }, (_, i) => `$${i + from}`).join(', ');
-
 /**
  * Claims up to `most` due orders of a wallet, those that have waited longest first. Until
  * `leaseUntil` they belong to the latest claim.
@@ -269,6 +266,12 @@ export async function planOrder(
     plan.faults,
     plan.trouble ?? null,
   ]);
+}
+
+/** Brings the next query of an order forward, unless it is credited. */
+export async function hastenOrder(database: Database, id: string, at: number): Promise<void> {
+  const sql = "UPDATE payment_order SET next_look_at=$2 WHERE id=$1 AND state<>'credited'";
+  await database.query(sql, [id, at]);
 }
 
 /** Undefined when there is no such order, or it belongs to another account than the given one. */
@@ -367,9 +370,10 @@ export async function ordersNamed(
   ids: readonly string[],
 ): Promise<readonly Order[]> {
   if (ids.length === 0) return [];
-  return (
-    await database.query(`SELECT * FROM payment_order WHERE id IN (${places(ids.length, 1)})`, ids)
-  ).map(readOrder);
+  const where = new WhereClause();
+  where.addOneOf('id', ids);
+  const sql = `SELECT * FROM payment_order${where.text}`;
+  return (await database.query(sql, where.params)).map(readOrder);
 }
 
 /** Orders paid in a period, by the wallet's own clock. */
@@ -404,12 +408,12 @@ export async function listUnmatched(
   const sql = 'SELECT * FROM payment_unmatched WHERE at>=$1 ORDER BY at DESC, number LIMIT $2';
   return (await database.query(sql, [since, limit])).map((row) => ({
     wallet: readWallet(row),
-    number: text(row, 'number'),
-    orderId: text(row, 'order_id'),
-    amount: integer(row, 'amount'),
-    currency: text(row, 'currency'),
-    why: text(row, 'why'),
-    at: Number(integer(row, 'at')),
+    number: textColumn(row, 'number'),
+    orderId: textColumn(row, 'order_id'),
+    amount: integerColumn(row, 'amount'),
+    currency: textColumn(row, 'currency'),
+    why: textColumn(row, 'why'),
+    at: Number(integerColumn(row, 'at')),
   }));
 }
 
@@ -493,27 +497,27 @@ export interface OrderRefund {
 
 export function readOrder(row: Row): Order {
   return {
-    id: text(row, 'id'),
-    account: text(row, 'account'),
+    id: textColumn(row, 'id'),
+    account: textColumn(row, 'account'),
     wallet: readWallet(row),
     method: oneOf(payMethods, row['method']),
-    amount: integer(row, 'amount'),
+    amount: integerColumn(row, 'amount'),
     state: oneOf(orderStates, row['state']),
     scanned: row['scanned'] === 1n,
     code: textOr(row, 'code'),
-    subject: text(row, 'subject'),
+    subject: textColumn(row, 'subject'),
     number: textOr(row, 'number'),
     transfer: textOr(row, 'transfer'),
-    refunding: integer(row, 'refunding'),
-    refunded: integer(row, 'refunded'),
-    createdAt: Number(integer(row, 'created_at')),
-    expiresAt: Number(integer(row, 'expires_at')),
+    refunding: integerColumn(row, 'refunding'),
+    refunded: integerColumn(row, 'refunded'),
+    createdAt: Number(integerColumn(row, 'created_at')),
+    expiresAt: Number(integerColumn(row, 'expires_at')),
     closedAt: timeOr(row, 'closed_at'),
     paidAt: timeOr(row, 'paid_at'),
     creditedAt: timeOr(row, 'credited_at'),
-    changedAt: Number(integer(row, 'changed_at')),
-    claims: integer(row, 'claims'),
-    faults: Number(integer(row, 'faults')),
+    changedAt: Number(integerColumn(row, 'changed_at')),
+    claims: integerColumn(row, 'claims'),
+    faults: Number(integerColumn(row, 'faults')),
     trouble: textOr(row, 'trouble'),
   };
 }
@@ -522,17 +526,17 @@ export const readWallet = (row: Row): WalletId => oneOf(walletIds, row['wallet']
 
 export function readRefund(row: Row): OrderRefund {
   return {
-    id: text(row, 'id'),
-    orderId: text(row, 'order_id'),
-    account: text(row, 'account'),
-    amount: integer(row, 'amount'),
-    reason: text(row, 'reason'),
+    id: textColumn(row, 'id'),
+    orderId: textColumn(row, 'order_id'),
+    account: textColumn(row, 'account'),
+    amount: integerColumn(row, 'amount'),
+    reason: textColumn(row, 'reason'),
     state: oneOf(refundStates, row['state']),
     number: textOr(row, 'number'),
-    createdAt: Number(integer(row, 'created_at')),
+    createdAt: Number(integerColumn(row, 'created_at')),
     endedAt: timeOr(row, 'ended_at'),
-    claims: integer(row, 'claims'),
-    faults: Number(integer(row, 'faults')),
+    claims: integerColumn(row, 'claims'),
+    faults: Number(integerColumn(row, 'faults')),
     unknownAt: timeOr(row, 'unknown_at'),
     trouble: textOr(row, 'trouble'),
   };
@@ -544,19 +548,7 @@ function oneOf<const Value extends string>(values: readonly Value[], value: unkn
   return found;
 }
 
-function integer(row: Row, column: string): bigint {
-  const value = row[column];
-  assert(typeof value === 'bigint', `${column} is an integer`);
-  return value;
-}
-
-function text(row: Row, column: string): string {
-  const value = row[column];
-  assert(typeof value === 'string', `${column} is a text`);
-  return value;
-}
-
 const textOr = (row: Row, column: string): string | undefined =>
-  row[column] === null ? undefined : text(row, column);
+  row[column] === null ? undefined : textColumn(row, column);
 const timeOr = (row: Row, column: string): number | undefined =>
-  row[column] === null ? undefined : Number(integer(row, column));
+  row[column] === null ? undefined : Number(integerColumn(row, column));

@@ -25,6 +25,7 @@ import {
   beginRefund,
   claimRefund,
   findRefund,
+  hastenRefund,
   type NewRefund,
   type BeginRefundResult,
 } from './refunds.ts';
@@ -253,10 +254,7 @@ export class Payments {
       return (await this.#notified(wallet, notification.payment)) ? wallet.taken : wallet.refused;
     // The notification brings the next query forward; only the query's answer counts.
     if (notification.kind === 'refund')
-      await database.query(
-        'UPDATE payment_refund SET next_look_at=$2 WHERE id=$1 AND ended_at IS NULL',
-        [notification.refundId, clock.now()],
-      );
+      await hastenRefund(database, notification.refundId, clock.now());
     return wallet.taken;
   }
 

@@ -4,7 +4,8 @@ import { objectOf } from '../base/json.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
 import type { PaymentContext } from './context.ts';
-import { type Order, type OrderRefund, readRefund, ordersNamed, ordersPaid } from './orders.ts';
+import { hastenOrder, type Order, type OrderRefund, ordersNamed, ordersPaid } from './orders.ts';
+import { refundsBegun, refundsNamed } from './refunds.ts';
 import { dayBounds, chinaDate, dayBefore, timeOfDay } from './wallet-formats.ts';
 import type { BillLine, Wallet, WalletFault, WalletId } from './wallet.ts';
 
@@ -277,20 +278,14 @@ async function booksFor(
   const orders = new Map(
     (await ordersPaid(database, wallet, from, to)).map((order) => [order.id, order]),
   );
-  for (const ids of chunks(lines.map(({ orderId }) => orderId))) {
+  for (const ids of chunks(lines.map(({ orderId }) => orderId)))
     for (const order of await ordersNamed(database, ids))
       if (order.wallet === wallet) orders.set(order.id, order);
-  }
-  const refunds = new Map<string, OrderRefund>();
-  const begun = `SELECT r.* FROM payment_refund r JOIN payment_order o ON o.id=r.order_id
-    WHERE o.wallet=$1 AND r.ended_at>=$2 AND r.created_at>=$2 AND r.created_at<$3`;
-  for (const row of await database.query(begun, [wallet, from, to]))
-    refunds.set(readRefund(row).id, readRefund(row));
-  for (const ids of chunks(lines.flatMap(({ refundId }) => refundId ?? []))) {
-    const sql = `SELECT * FROM payment_refund WHERE id IN (${ids.map((_, i) => `$${i + 1}`).join(', ')})`;
-    for (const row of await database.query(sql, ids))
-      refunds.set(readRefund(row).id, readRefund(row));
-  }
+  const refunds = new Map(
+    (await refundsBegun(database, wallet, from, to)).map((refund) => [refund.id, refund]),
+  );
+  for (const ids of chunks(lines.flatMap(({ refundId }) => refundId ?? [])))
+    for (const refund of await refundsNamed(database, ids)) refunds.set(refund.id, refund);
   return { orders: [...orders.values()], refunds: [...refunds.values()] };
 }
 
@@ -310,13 +305,8 @@ async function hasten(
   now: number,
 ): Promise<void> {
   const paid = new Set(lines.flatMap((line) => (line.kind === 'payment' ? [line.orderId] : [])));
-  for (const { id, state } of orders) {
-    if (state === 'credited' || !paid.has(id)) continue;
-    await database.query(
-      "UPDATE payment_order SET next_look_at=$2 WHERE id=$1 AND state<>'credited'",
-      [id, now],
-    );
-  }
+  for (const { id, state } of orders)
+    if (state !== 'credited' && paid.has(id)) await hastenOrder(database, id, now);
 }
 
 /** Amounts are integers that JSON numbers would round. */

@@ -1,6 +1,6 @@
 import { endPayout, openPayout } from '../ledger/transactions/hold.ts';
 import type { Database, Transaction } from '../storage/database.ts';
-import { skipLocked } from '../storage/sql.ts';
+import { skipLocked, WhereClause } from '../storage/sql.ts';
 import {
   type Order,
   type OrderRefund,
@@ -136,8 +136,6 @@ export async function markRefundSent(
   return (await database.query(sql, [id, claims, at])).length > 0;
 }
 
-const claim = 'UPDATE payment_refund SET next_look_at=$3, claims=claims+1 WHERE';
-
 /** Claims up to `most` due refunds of a wallet's orders. */
 export async function claimRefunds(
   database: Database,
@@ -146,7 +144,7 @@ export async function claimRefunds(
   now: number,
   leaseUntil: number,
 ): Promise<readonly OrderRefund[]> {
-  const sql = `${claim} id IN (SELECT r.id FROM payment_refund r WHERE r.next_look_at<=$1
+  const sql = `UPDATE payment_refund SET next_look_at=$3, claims=claims+1 WHERE id IN (SELECT r.id FROM payment_refund r WHERE r.next_look_at<=$1
     AND EXISTS (SELECT 1 FROM payment_order o WHERE o.id=r.order_id AND o.wallet=$4) ORDER BY r.next_look_at LIMIT $2${skipLocked(database)}) RETURNING *`;
   return (await database.query(sql, [now, most, leaseUntil, wallet])).map(readRefund);
 }
@@ -161,6 +159,12 @@ export async function claimRefund(
     'UPDATE payment_refund SET next_look_at=$2, claims=claims+1 WHERE id=$1 AND ended_at IS NULL RETURNING *';
   const [row] = await database.query(sql, [id, leaseUntil]);
   return row && readRefund(row);
+}
+
+/** Brings the next query of a refund forward, unless it has ended. */
+export async function hastenRefund(database: Database, id: string, at: number): Promise<void> {
+  const sql = 'UPDATE payment_refund SET next_look_at=$2 WHERE id=$1 AND ended_at IS NULL';
+  await database.query(sql, [id, at]);
 }
 
 export async function planRefund(
@@ -208,16 +212,37 @@ export async function listStuckRefunds(
 }
 
 /** All refunds of these orders, oldest first. */
-export async function refundsOf(
+export const refundsOf = (
   database: Database,
   orderIds: readonly string[],
+): Promise<readonly OrderRefund[]> => refundsWith(database, 'order_id', orderIds);
+
+/** The refunds with these ids. */
+export const refundsNamed = (
+  database: Database,
+  ids: readonly string[],
+): Promise<readonly OrderRefund[]> => refundsWith(database, 'id', ids);
+
+async function refundsWith(
+  database: Database,
+  column: 'id' | 'order_id',
+  values: readonly string[],
 ): Promise<readonly OrderRefund[]> {
-  if (orderIds.length === 0) return [];
-  const places = orderIds.map((_, i) => `$${i + 1}`).join(', ');
-  return (
-    await database.query(
-      `SELECT * FROM payment_refund WHERE order_id IN (${places}) ORDER BY created_at, id`,
-      orderIds,
-    )
-  ).map(readRefund);
+  if (values.length === 0) return [];
+  const where = new WhereClause();
+  where.addOneOf(column, values);
+  const sql = `SELECT * FROM payment_refund${where.text} ORDER BY created_at, id`;
+  return (await database.query(sql, where.params)).map(readRefund);
+}
+
+/** Refunds of a wallet's orders that were begun in a period and have ended. */
+export async function refundsBegun(
+  database: Database,
+  wallet: WalletId,
+  from: number,
+  to: number,
+): Promise<readonly OrderRefund[]> {
+  const sql = `SELECT r.* FROM payment_refund r JOIN payment_order o ON o.id=r.order_id
+    WHERE o.wallet=$1 AND r.ended_at>=$2 AND r.created_at>=$2 AND r.created_at<$3`;
+  return (await database.query(sql, [wallet, from, to])).map(readRefund);
 }

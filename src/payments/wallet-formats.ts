@@ -91,3 +91,7 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> | un
 export function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
+
+/** What is told of an error that a call threw. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

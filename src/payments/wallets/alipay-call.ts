@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { callControl } from '../../http/control-call.ts';
-import { plainTime, jsonObject, nonEmptyText } from '../wallet-formats.ts';
+import { plainTime, jsonObject, messageOf, nonEmptyText } from '../wallet-formats.ts';
 import { unclearFault, type WalletFault } from '../wallet.ts';
 import { rsaSign, rsaVerifies } from './rsa.ts';
 
@@ -68,9 +68,7 @@ export class AlipayCaller {
       );
       return this.#read(method, reply.status, reply.bytes.toString('utf8'));
     } catch (error) {
-      return unclearFault(
-        `Alipay does not answer: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      return unclearFault(`Alipay does not answer: ${messageOf(error)}`);
     }
   }
 

@@ -1,7 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { callControl } from '../../http/control-call.ts';
-import { plainTime, readPlainTime, ofYuanText, yuanText, nonEmptyText } from '../wallet-formats.ts';
+import {
+  plainTime,
+  readPlainTime,
+  messageOf,
+  ofYuanText,
+  yuanText,
+  nonEmptyText,
+} from '../wallet-formats.ts';
 import {
   type NotificationReply,
   type WalletBill,
@@ -171,9 +178,7 @@ export class Alipay implements Wallet {
       });
       return await billOf(file.bytes);
     } catch (error) {
-      return unclearFault(
-        `Alipay's bill cannot be had: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      return unclearFault(`Alipay's bill cannot be had: ${messageOf(error)}`);
     }
   }
 

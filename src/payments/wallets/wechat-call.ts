@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { objectOf } from '../../base/json.ts';
 import { randomText } from '../../base/random.ts';
 import { callControl } from '../../http/control-call.ts';
-import { jsonObject, nonEmptyText } from '../wallet-formats.ts';
+import { jsonObject, messageOf, nonEmptyText } from '../wallet-formats.ts';
 import { unclearFault, type WalletFault } from '../wallet.ts';
 import { publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
 
@@ -164,9 +164,6 @@ export class WechatCaller {
     return seal !== undefined && key !== undefined && sealHolds(seal, text, key) ? keys : undefined;
   }
 }
-
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 function read(status: number, text: string): WechatReply {
   const body = text === '' ? {} : jsonObject(text);

@@ -9,6 +9,7 @@ import {
   fenOf,
   ofFen,
   jsonObject,
+  messageOf,
   nonEmptyText,
   ofYuanText,
   readPlainTime,
@@ -31,13 +32,7 @@ import {
   unclearFault,
 } from '../wallet.ts';
 import { type BillCells, namesOf, readLines } from './bill-files.ts';
-import {
-  messageOf,
-  type WechatAccount,
-  WechatCaller,
-  type WechatReply,
-  unseal,
-} from './wechat-call.ts';
+import { type WechatAccount, WechatCaller, type WechatReply, unseal } from './wechat-call.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
