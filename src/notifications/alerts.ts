@@ -68,10 +68,8 @@ export function* checkBalances(context: AlertContext): Transaction<void> {
     const [balance, threshold] = [row['balance'], row['low_balance']].map((nano) =>
       formatYuan(BigInt(nano ?? 0)),
     );
-    yield {
-      sql: 'INSERT INTO notice_matter (about, since, told_at) VALUES ($1, $2, $2) ON CONFLICT (about) DO UPDATE SET since=excluded.since, told_at=excluded.told_at, well_at=NULL',
-      params: [`balance ${user}`, context.at],
-    };
+    const { at } = context;
+    yield storeAlert(`balance ${user}`, { since: at, alertedAt: at, wellAt: undefined });
     const to =
       typeof email === 'string' && isEmail(email)
         ? [{ to: email, language: readLanguage(language) }]
@@ -96,6 +94,7 @@ export function* checkBalances(context: AlertContext): Transaction<void> {
 const readLanguage = (value: unknown): UserLanguage | undefined =>
   value === 'zh' || value === 'en' ? value : undefined;
 
+/** A problem: since when, when its alert was sent, and when it was over. */
 interface AlertState {
   readonly since: number;
   readonly alertedAt: number | undefined;
@@ -133,52 +132,52 @@ export function* checkChannels(
     if (state !== 'active') continue;
     const about = `channel ${name}`;
     inUse.add(about);
-    const matter = known.get(about);
-    const next = judgeChannel(name, channelAcrossNodes(reports, name), matter, context);
+    const alert = known.get(about);
+    const next = judgeChannel(name, channelAcrossNodes(reports, name), alert, context);
     if (next.event !== undefined) yield* enqueueAlert(next.event, mails, context);
-    if (next.matter !== matter) yield keepMatter(about, next.matter);
+    if (next.alert !== alert) yield storeAlert(about, next.alert);
   }
-  for (const about of known.keys()) if (!inUse.has(about)) yield keepMatter(about, undefined);
+  for (const about of known.keys()) if (!inUse.has(about)) yield storeAlert(about, undefined);
 }
 
 const timeOf = (value: unknown): number | undefined =>
   typeof value === 'bigint' ? Number(value) : undefined;
 
-const keepMatter = (about: string, matter: AlertState | undefined): Statement =>
-  matter === undefined
+const storeAlert = (about: string, alert: AlertState | undefined): Statement =>
+  alert === undefined
     ? { sql: 'DELETE FROM notice_matter WHERE about=$1', params: [about] }
     : {
         sql: 'INSERT INTO notice_matter (about, since, told_at, well_at) VALUES ($1, $2, $3, $4) ON CONFLICT (about) DO UPDATE SET since=excluded.since, told_at=excluded.told_at, well_at=excluded.well_at',
-        params: [about, matter.since, matter.alertedAt ?? null, matter.wellAt ?? null],
+        params: [about, alert.since, alert.alertedAt ?? null, alert.wellAt ?? null],
       };
 
 /** What is kept of a channel's trouble after this look (undefined: nothing), and its alert. */
 function judgeChannel(
   channel: string,
   seen: ReturnType<typeof channelAcrossNodes>,
-  matter: AlertState | undefined,
+  alert: AlertState | undefined,
   { settings, at }: AlertContext,
-): { readonly matter: AlertState | undefined; readonly event?: AlertEvent } {
-  const alertedAt = matter?.alertedAt;
+): { readonly alert: AlertState | undefined; readonly event?: AlertEvent } {
+  const alertedAt = alert?.alertedAt;
   const lately = alertedAt !== undefined && at < alertedAt + againAfterMs;
-  const goesOn = matter !== undefined && matter.wellAt === undefined;
+  const goesOn = alert !== undefined && alert.wellAt === undefined;
   if (seen.state === 'healthy') {
-    if (alertedAt === undefined) return { matter: undefined };
-    if (!goesOn) return { matter: lately ? matter : undefined };
+    if (alertedAt === undefined) return { alert: undefined };
+    if (!goesOn) return { alert: lately ? alert : undefined };
     // A process that has just begun, and has not called the channel, calls it healthy too.
-    if (seen.recent.attempts === seen.recent.failed) return { matter };
+    if (seen.recent.attempts === seen.recent.failed) return { alert };
     const event = { type: 'channel.recovered', channel } as const;
-    return { matter: lately ? { ...matter, wellAt: at } : undefined, event };
+    return { alert: lately ? { ...alert, wellAt: at } : undefined, event };
   }
-  if (lately || (goesOn && alertedAt !== undefined)) return { matter };
+  if (lately || (goesOn && alertedAt !== undefined)) return { alert };
   // The trouble begins anew when the channel was well in between.
-  const begun = goesOn ? matter : { since: at, alertedAt: undefined, wellAt: undefined };
+  const begun = goesOn ? alert : { since: at, alertedAt: undefined, wellAt: undefined };
   const why = seen.why ?? 'unknown';
   const ours = why === 'credentials' || why === 'quota';
-  if (!ours && at < begun.since + settings.troubleMs) return { matter: begun };
+  if (!ours && at < begun.since + settings.troubleMs) return { alert: begun };
   const since = new Date(begun.since).toISOString();
   return {
-    matter: { ...begun, alertedAt: at },
+    alert: { ...begun, alertedAt: at },
     event: { type: 'channel.trouble', channel, why, since },
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import { storedCatalog } from '../catalog/stored-catalog.ts';
@@ -41,7 +42,7 @@ const usualMailMs = 45_000;
 const sentMax = 20;
 /** The delays after each failed attempt; after the last one the message is given up. */
 const againAfterMs = [30_000, 120_000, 600_000, 3_600_000, 21_600_000] as const;
-const keptMs = 30 * 86_400_000;
+const keptMs = 30 * dayMs;
 
 /**
  * Looks for conditions that need an alert, and sends the alerts. Of all processes only the one that
