@@ -1,6 +1,7 @@
-import { randomText } from '../base/random.ts';
+import { dayMs } from '../base/calendar.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { hashOf } from './keys.ts';
+import { isSecret, newSecret } from './secrets.ts';
 import { type User, userOf } from './users.ts';
 
 /** A person as a provider of sign-ins knows them. */
@@ -124,8 +125,7 @@ export async function operatorCanSignIn(
 /** Long enough to copy it from a terminal into a browser. */
 export const linkLifeMs = 15 * 60_000;
 /** An invited user reads the link later. */
-export const invitationLifeMs = 3 * 86_400_000;
-const secretPattern = /^[A-Za-z0-9]{43}$/;
+export const invitationLifeMs = 3 * dayMs;
 
 /**
  * Makes a secret that signs its user in once. Undefined when there is no such user. Times are wall
@@ -136,7 +136,7 @@ export function* makeLink(
   at: number,
   lifeMs = linkLifeMs,
 ): Transaction<{ readonly secret: string; readonly expiresAt: number } | undefined> {
-  const secret = randomText(43);
+  const secret = newSecret();
   const expiresAt = at + lifeMs;
   const sql = `INSERT INTO sign_in_links (hash, user_id, created_at, expires_at) SELECT $1, id, $3, $4 FROM users WHERE id = $2 RETURNING hash`;
   const made = yield { sql, params: [hashOf(secret), userId, at, expiresAt] };
@@ -149,7 +149,7 @@ export async function linkHolder(
   secret: string,
   at: number,
 ): Promise<User | undefined> {
-  if (!secretPattern.test(secret)) return undefined;
+  if (!isSecret(secret)) return undefined;
   const sql =
     'SELECT u.* FROM sign_in_links l JOIN users u ON u.id = l.user_id WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > $2';
   const [row] = await database.query(sql, [hashOf(secret), at]);
@@ -162,7 +162,7 @@ export async function linkHolder(
  * has signed in.
  */
 export function* useLink(secret: string, at: number): Transaction<User | undefined> {
-  if (!secretPattern.test(secret)) return undefined;
+  if (!isSecret(secret)) return undefined;
   const sql =
     'UPDATE sign_in_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING user_id';
   const [link] = yield { sql, params: [hashOf(secret), at] };

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
-import { randomText } from '../base/random.ts';
+import { dayMs } from '../base/calendar.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { hashOf, orderedId } from './keys.ts';
+import { isSecret, newSecret } from './secrets.ts';
 import { type Role, type User, userOf } from './users.ts';
 
 /** A session ends after `idleMs` without use; use prolongs it, but not beyond `lifeMs`. */
-export const idleMs = 14 * 86_400_000;
-export const lifeMs = 90 * 86_400_000;
+export const idleMs = 14 * dayMs;
+export const lifeMs = 90 * dayMs;
 /** How often a use is stored: a page sends several requests at once. */
 const seenEveryMs = 60_000;
 /** The most sessions of one user; the least recently used ends when another begins. */
 export const sessionsMax = 50;
-/** 43 characters of 62: more than 256 random bits. */
-const secretCharacters = 43;
-const secretPattern = /^[A-Za-z0-9]{43}$/;
 const browserCharactersMax = 300;
 
 /** One signed-in browser. Times are wall clock, ms. */
@@ -54,7 +52,8 @@ function sessionOf(row: Row): UserSession {
 }
 
 /**
- * Starts a session of an existing user, who has signed in from then on, even after its end. `secret` is for the browser alone: only its hash is stored.
+ * Starts a session of an existing user, who has signed in from then on, even after its end.
+ * `secret` is for the browser alone: only its hash is stored.
  */
 export function* startSession({
   userId,
@@ -63,7 +62,7 @@ export function* startSession({
   ip,
   at,
 }: NewSession): Transaction<{ readonly session: UserSession; readonly secret: string }> {
-  const secret = randomText(secretCharacters);
+  const secret = newSecret();
   yield {
     sql: `DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY seen_at DESC, id DESC LIMIT $2)`,
     params: [userId, sessionsMax - 1],
@@ -89,7 +88,7 @@ export async function resumeSession(
   database: Database,
   { secret, ip, at }: { readonly secret: string; readonly ip: string; readonly at: number },
 ): Promise<ResumedSession | undefined> {
-  if (!secretPattern.test(secret)) return undefined;
+  if (!isSecret(secret)) return undefined;
   const hash = hashOf(secret);
   const [row] = await database.query(
     `SELECT users.*, sessions.id AS session_id, way, browser, ip, sessions.created_at AS started_at, seen_at, expires_at

@@ -1,11 +1,10 @@
 import type { Clock } from '../base/clock.ts';
-import { randomText } from '../base/random.ts';
 import type { Database } from '../storage/database.ts';
 import { hashOf } from './keys.ts';
+import { newSecret } from './secrets.ts';
 
 /** As long as providers keep their codes. */
 export const attemptLifeMs = 10 * 60_000;
-const stateCharacters = 43;
 
 /** One sign-in that is on its way to a provider and back. */
 export interface SigninAttempt {
@@ -24,7 +23,7 @@ export async function beginAttempt(
   { provider, next, userId }: SigninAttempt,
   { browser, at }: { readonly browser: string; readonly at: number },
 ): Promise<string> {
-  const state = randomText(stateCharacters);
+  const state = newSecret();
   await database.query(
     'INSERT INTO sign_in_attempts (state, browser, provider, next, user_id, expires_at) VALUES ($1, $2, $3, $4, $5, $6)',
     [hashOf(state), hashOf(browser), provider, next, userId ?? null, at + attemptLifeMs],

@@ -1,15 +1,12 @@
 import { createHash, createHmac } from 'node:crypto';
-import { randomText } from '../base/random.ts';
-
-const secretPattern = /^[A-Za-z0-9]{43}$/;
-const secretCharacters = 43;
+import { isSecret, newSecret } from '../accounts/secrets.ts';
 
 /**
  * The secret that a browser keeps while it signs in. Only the browser that was given a state may
  * come back with it, so that no link signs its recipient in as the sender.
  */
 export function browserSecret(kept: string | undefined): string {
-  return kept !== undefined && secretPattern.test(kept) ? kept : randomText(secretCharacters);
+  return kept !== undefined && isSecret(kept) ? kept : newSecret();
 }
 
 /** PKCE without stored data: the verifier derives from the browser's secret. */
