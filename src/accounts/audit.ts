@@ -30,6 +30,10 @@ export interface AuditedAction {
 /** The actor of a command on the server. */
 export const byCommand = { actorKind: 'command', actor: undefined } as const;
 
+/** A user who acts on the user's own account. */
+export const byUser = (id: string, ip: string) =>
+  ({ actorKind: 'user', actor: id, account: id, ip }) as const;
+
 /** `at` is wall clock, ms. */
 export interface AuditRecord extends AuditedAction {
   readonly id: string;

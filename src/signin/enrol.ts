@@ -1,4 +1,4 @@
-import { writeAudit } from '../accounts/audit.ts';
+import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { operatorCanSignIn, firstOperator, makeLink } from '../accounts/identities.ts';
 import { keysTopic } from '../accounts/keys.ts';
 import { createUser, type Role, setUserState, type User } from '../accounts/users.ts';
@@ -36,8 +36,7 @@ export function* issueLink(
   const made = yield* makeLink(userId, at);
   if (made !== undefined)
     yield* writeAudit(at, {
-      actorKind: 'command',
-      actor: undefined,
+      ...byCommand,
       action: 'sign_in_link.create',
       target: userId,
       account: userId,

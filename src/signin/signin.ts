@@ -1,4 +1,4 @@
-import { writeAudit } from '../accounts/audit.ts';
+import { byUser, writeAudit } from '../accounts/audit.ts';
 import {
   linkIdentity,
   type ProviderProfile,
@@ -133,19 +133,9 @@ export class Signin {
       at: visitor.at,
     });
     if (typeof attempt === 'string')
-      return {
-        done: 'failed',
-        why: attempt === 'expired' ? 'expired' : 'state_mismatch',
-        linking: false,
-        next: '/',
-      };
+      return failure(attempt === 'expired' ? 'expired' : 'state_mismatch', '/');
     const { next, userId } = attempt;
-    const failed = (why: SigninFailure): SigninOutcome => ({
-      done: 'failed',
-      why,
-      linking: userId !== undefined,
-      next,
-    });
+    const failed = (why: SigninFailure) => failure(why, next, userId !== undefined);
     const provider = this.#providers.get(name);
     if (error !== undefined && error !== personDeclined) {
       trouble(name, `it refused with the error ${error.slice(0, errorCharactersMax)}`);
@@ -189,27 +179,26 @@ export class Signin {
       if (error instanceof ConcurrentSignUp) return enter();
       throw error;
     });
-    const failed = (why: SigninFailure): SigninOutcome => ({
-      done: 'failed',
-      why,
-      linking: false,
-      next,
-    });
-    if (admitted === undefined) return failed('sign_up_closed');
-    return admitted === 'suspended'
-      ? failed('suspended')
-      : { done: 'signed in', ...admitted, next };
+    if (admitted === undefined) return failure('sign_up_closed', next);
+    if (admitted === 'suspended') return failure('suspended', next);
+    return { done: 'signed in', ...admitted, next };
   }
 }
+
+const failure = (why: SigninFailure, next: string, linking = false): SigninOutcome => ({
+  done: 'failed',
+  why,
+  linking,
+  next,
+});
 
 class ConcurrentSignUp extends Error {}
 
 function* signUp(person: ProviderProfile, { at, ip }: Visitor): Transaction<User> {
   const user = yield* enrol(person.name, 'user', at);
   if ((yield* linkIdentity(user.id, person, at)) !== 'linked') throw new ConcurrentSignUp();
-  const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
   yield* writeAudit(at, {
-    ...by,
+    ...byUser(user.id, ip),
     action: 'user.sign_up',
     target: user.id,
     after: { provider: person.provider, name: person.name },
@@ -223,10 +212,9 @@ function* link(
   { at, ip }: Visitor,
 ): ReturnType<typeof linkIdentity> {
   const linked = yield* linkIdentity(userId, person, at);
-  const by = { actorKind: 'user', actor: userId, account: userId, ip } as const;
   if (linked === 'linked')
     yield* writeAudit(at, {
-      ...by,
+      ...byUser(userId, ip),
       action: 'identity.link',
       target: person.provider,
       after: { name: person.name },

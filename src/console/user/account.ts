@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { writeAudit } from '../../accounts/audit.ts';
+import { byUser, writeAudit } from '../../accounts/audit.ts';
 import { listIdentities } from '../../accounts/identities.ts';
 import { listSessions } from '../../accounts/sessions.ts';
 import { isEmail } from '../../accounts/text-fields.ts';
@@ -97,14 +97,12 @@ function closeAccount(
       });
     yield* freezeTx({ account: owner.id, frozen: true });
     yield* setUserState(user.id, 'suspended');
-    const by = { actorKind: 'user', actor: user.id, account: owner.id, ip } as const;
-    const after = { state: 'suspended', balance: yuan(funds?.balance ?? 0n) };
     yield* writeAudit(at, {
-      ...by,
+      ...byUser(user.id, ip),
       action: 'user.close',
       target: `user:${user.id}`,
       before: { state: user.state },
-      after,
+      after: { state: 'suspended', balance: yuan(funds?.balance ?? 0n) },
     });
   });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { writeAudit } from '../../accounts/audit.ts';
+import { byUser, writeAudit } from '../../accounts/audit.ts';
 import { isRemovable, listIdentities, unlinkIdentity } from '../../accounts/identities.ts';
 import { endSession, listSessions } from '../../accounts/sessions.ts';
 import { noSessionCookie } from '../../signin/session-cookie.ts';
@@ -117,9 +117,12 @@ export function identityRoutes({
         const provider = params['provider'] ?? '';
         const done = await database.transact(function* () {
           const unlinked = yield* unlinkIdentity(user.id, provider, signin.offered);
-          const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
           if (unlinked === 'unlinked')
-            yield* writeAudit(at, { ...by, action: 'identity.unlink', target: provider });
+            yield* writeAudit(at, {
+              ...byUser(user.id, ip),
+              action: 'identity.unlink',
+              target: provider,
+            });
           return unlinked;
         });
         if (done === 'absent') throwProblem('not_found');
