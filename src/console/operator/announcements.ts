@@ -21,7 +21,7 @@ import { instant, instantOrNull } from '../format.ts';
 const bilingualInput = (charactersMax: number) =>
   z.strictObject({ zh: textInput(charactersMax), en: textInput(charactersMax) });
 const level = z.enum(['info', 'warn', 'bad']);
-const changed = z.strictObject({
+const changeInput = z.strictObject({
   title: bilingualInput(200).optional(),
   text: bilingualInput(5_000).optional(),
   level: level.optional(),
@@ -29,8 +29,8 @@ const changed = z.strictObject({
   to: timeInput.nullable().optional(),
   group: z.string().nullable().optional(),
 });
-const made = changed.required({ title: true, text: true, level: true });
-type Change = z.output<typeof changed>;
+const newAnnouncementInput = changeInput.required({ title: true, text: true, level: true });
+type Change = z.output<typeof changeInput>;
 
 /** The operator's announcements to users, in both languages. */
 export function announcementRoutes({
@@ -52,7 +52,7 @@ export function announcementRoutes({
       method: 'POST',
       path: 'operator/announcements',
       role,
-      input: made,
+      input: newAnnouncementInput,
       async handle(request) {
         const { input, at, headers, user, reply } = request;
         const wanted = checked(
@@ -76,7 +76,7 @@ export function announcementRoutes({
       method: 'PATCH',
       path: 'operator/announcements/:id',
       role,
-      input: changed,
+      input: changeInput,
       handle: (request) =>
         database.transact(function* () {
           const before = yield* announcementIn(request);

@@ -10,7 +10,7 @@ import { relativeTimeInput, pageInput } from '../input.ts';
 import type { OperatorContext } from './context.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 
-const filtered = z.object({
+const filterInput = z.object({
   actor: z.string().optional(),
   action: z.string().optional(),
   target: z.string().optional(),
@@ -18,8 +18,8 @@ const filtered = z.object({
   from: relativeTimeInput.optional(),
   to: relativeTimeInput.optional(),
 });
-const listed = filtered.extend(pageInput);
-type Filter = z.output<typeof filtered>;
+const listInput = filterInput.extend(pageInput);
+type Filter = z.output<typeof filterInput>;
 
 /** The audit trail: reads it, never writes it. */
 export function auditRoutes({ database, cursors }: OperatorContext): readonly ConsoleRoute[] {
@@ -29,7 +29,7 @@ export function auditRoutes({ database, cursors }: OperatorContext): readonly Co
       method: 'GET',
       path: 'operator/audit',
       role,
-      input: listed,
+      input: listInput,
       async handle({ input, at }): Promise<Page<AuditEntry>> {
         const { limit, after, from, to, ...filter } = input;
         const of = ['audit', from?.(0), to?.(0), filter];
@@ -52,7 +52,7 @@ export function auditRoutes({ database, cursors }: OperatorContext): readonly Co
       method: 'GET',
       path: 'operator/audit.csv',
       role,
-      input: filtered,
+      input: filterInput,
       perMinute: 10,
       async handle({ input, at, user, reply }) {
         const { zone } = user;

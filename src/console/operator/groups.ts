@@ -34,7 +34,7 @@ import { throwProblem, throwWrong } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
 const limit = z.number().nullable().optional();
-const changed = z.strictObject({
+const changeInput = z.strictObject({
   multiplier: z.string().optional(),
   rpm: limit,
   tpm: limit,
@@ -42,7 +42,7 @@ const changed = z.strictObject({
   policy: z.enum(routingPolicies).optional(),
   fallback_models: z.array(z.string()).optional(),
 });
-const made = changed.extend({ name: textInput(100) });
+const newGroupInput = changeInput.extend({ name: textInput(100) });
 
 /**
  * Groups: the models their keys may call, their multiplier of the prices, and their rate limits.
@@ -76,7 +76,7 @@ export function groupRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       method: 'POST',
       path: 'operator/groups',
       role,
-      input: made,
+      input: newGroupInput,
       async handle(request) {
         const { name, ...rest } = request.input;
         await act(database, request, 'group.create', () =>
@@ -90,7 +90,7 @@ export function groupRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       method: 'PATCH',
       path: 'operator/groups/:name',
       role,
-      input: changed,
+      input: changeInput,
       async handle(request) {
         const of = { name: nameOf(request), version: versionIn(request.headers) };
         await act(database, request, 'group.update', () =>
@@ -139,7 +139,7 @@ function writtenOf({
   policy,
   fallback_models,
   ...limits
-}: z.output<typeof changed>): WrittenMembers {
+}: z.output<typeof changeInput>): WrittenMembers {
   return {
     ...(multiplier !== undefined && { price_multiplier: multiplier }),
     ...(policy !== undefined && { policy }),

@@ -12,7 +12,7 @@ import { type ConsoleRoute, defineRoute, type SignedInRequest } from '../route.t
 import { byOperator, type OperatorContext } from './context.ts';
 import { userView } from './user-list.ts';
 
-const made = z.strictObject({
+const invitationInput = z.strictObject({
   name: nameInput,
   role: z.enum(['user', 'operator']).default('user'),
 });
@@ -24,7 +24,7 @@ export function invitationRoutes(context: OperatorContext): readonly ConsoleRout
       method: 'POST',
       path: 'operator/users',
       role: 'operator',
-      input: made,
+      input: invitationInput,
       perMinute: 60,
       handle: (request) => create(context, request),
     }),
@@ -41,7 +41,7 @@ export function invitationRoutes(context: OperatorContext): readonly ConsoleRout
 /** A form sent twice makes one user; the second answer has another link. Either works, once. */
 async function create(
   context: OperatorContext,
-  request: SignedInRequest<z.output<typeof made>>,
+  request: SignedInRequest<z.output<typeof invitationInput>>,
 ): Promise<Invitation> {
   const { input, at, headers, user, reply } = request;
   const form = `${user.id} ${idempotencyKeyIn(headers)}`;
@@ -68,7 +68,7 @@ async function create(
 
 /** The link of a form that is sent again; refused when the form asks for another user. */
 function* linkOfForm(
-  request: SignedInRequest<z.output<typeof made>>,
+  request: SignedInRequest<z.output<typeof invitationInput>>,
   id: string,
 ): Transaction<Omit<Invitation, 'user'> & { readonly id: string }> {
   const { name, role } = request.input;

@@ -39,9 +39,9 @@ const members = {
   image: z.unknown().optional(),
   shutdown_date: z.string().nullable().optional(),
 };
-const changed = z.strictObject({ ...members, active: z.literal(false).optional() });
+const changeInput = z.strictObject({ ...members, active: z.literal(false).optional() });
 /** With only an id, a model that was sold is sold again; another is one of the bundled list. */
-const made = z.strictObject({
+const newModelInput = z.strictObject({
   ...members,
   id: textInput(200),
   price: z.unknown().optional(),
@@ -74,7 +74,7 @@ export function operatorModelRoutes(context: OperatorContext): readonly ConsoleR
       method: 'POST',
       path: 'operator/models',
       role,
-      input: made,
+      input: newModelInput,
       async handle(request) {
         const { input, user, at, reply } = request;
         const known = await bundled();
@@ -89,7 +89,7 @@ export function operatorModelRoutes(context: OperatorContext): readonly ConsoleR
       method: 'PATCH',
       path: 'operator/models/:id',
       role,
-      input: changed,
+      input: changeInput,
       async handle(request) {
         const { active, ...rest } = request.input;
         const of = { name: idOf(request), version: versionIn(request.headers) };

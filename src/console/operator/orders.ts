@@ -38,13 +38,13 @@ const filter = {
   from: relativeTimeInput.optional(),
   to: relativeTimeInput.optional(),
 };
-const filtered = z.strictObject(filter);
-const listed = z.object({ ...filter, ...pageInput });
-const refunded = z.strictObject({
+const filterInput = z.strictObject(filter);
+const listInput = z.object({ ...filter, ...pageInput });
+const refundInput = z.strictObject({
   amount: moneyInput,
   reason: textInput(200),
 });
-const reconciled = z.object({ date: dayInput, wallet });
+const reconciliationInput = z.object({ date: dayInput, wallet });
 
 /**
  * All users' orders, refunds, and the wallets' bills. There is no "mark as paid": money enters only
@@ -58,14 +58,14 @@ export function operatorOrderRoutes(context: OrdersContext): readonly ConsoleRou
       method: 'GET',
       path: 'operator/orders',
       role,
-      input: listed,
+      input: listInput,
       handle: (request) => list(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'operator/order-totals',
       role,
-      input: filtered,
+      input: filterInput,
       handle: (request) => totals(context, request),
     }),
     defineRoute({
@@ -90,14 +90,14 @@ export function operatorOrderRoutes(context: OrdersContext): readonly ConsoleRou
       method: 'POST',
       path: 'operator/orders/:id/refund',
       role,
-      input: refunded,
+      input: refundInput,
       handle: (request) => refund(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'operator/reconciliation',
       role,
-      input: reconciled,
+      input: reconciliationInput,
       handle: async ({ input }) =>
         reconciliation(
           input.wallet,
@@ -109,15 +109,15 @@ export function operatorOrderRoutes(context: OrdersContext): readonly ConsoleRou
       method: 'POST',
       path: 'operator/reconciliation/run',
       role,
-      input: reconciled,
+      input: reconciliationInput,
       perMinute: 20,
       handle: (request) => run(context, request),
     }),
   ];
 }
 
-type Filtered = z.output<typeof filtered>;
-type Listed = z.output<typeof listed>;
+type Filtered = z.output<typeof filterInput>;
+type Listed = z.output<typeof listInput>;
 
 const filterOf = ({ state, wallet: by, user, q, from, to }: Filtered, at: number) => ({
   state,
@@ -187,7 +187,7 @@ const refusals: Readonly<
 
 async function refund(
   { database, payments }: OrdersContext,
-  request: SignedInRequest<z.output<typeof refunded>>,
+  request: SignedInRequest<z.output<typeof refundInput>>,
 ): Promise<RefundAnswer> {
   const { params, input, headers, at, reply } = request;
   const act = { ...byOperator(request), action: 'order.refund', reason: input.reason };
@@ -212,7 +212,7 @@ async function refund(
 
 async function run(
   { payments }: OrdersContext,
-  { input }: SignedInRequest<z.output<typeof reconciled>>,
+  { input }: SignedInRequest<z.output<typeof reconciliationInput>>,
 ): Promise<Reconciliation> {
   const ran = await payments.reconcile(input.wallet, input.date);
   if (ran.kind === 'done') return reconciliation(input.wallet, input.date, ran.reconciled);

@@ -44,19 +44,19 @@ import { isSimpleTier, wholePpm, allPricesOf, pricesOf, unitOf } from '../prices
 import { throwProblem, throwWrong } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
-const change = z.strictObject({
+const changeInput = z.strictObject({
   model: z.string(),
   price: z.unknown(),
   reason: z.string().optional(),
   from_version: z.int().optional(),
   price_version: z.int().optional(),
 });
-const published = z.strictObject({
-  changes: z.array(change).min(1, 'empty').max(100, 'too_many'),
+const publishInput = z.strictObject({
+  changes: z.array(changeInput).min(1, 'empty').max(100, 'too_many'),
   reason: reasonInput,
   effective_at: timeInput.optional(),
 });
-const imported = z.strictObject({
+const importInput = z.strictObject({
   text: z.string(),
   dry_run: z.boolean(),
   reason: reasonInput.optional(),
@@ -101,7 +101,7 @@ export function priceRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       method: 'POST',
       path: 'operator/prices/preview',
       role,
-      input: change,
+      input: changeInput,
       async handle({ input }): Promise<PricePreview> {
         const catalogue = await storedCatalog(database);
         return pricePreview(
@@ -117,14 +117,14 @@ export function priceRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       method: 'POST',
       path: 'operator/prices/publish',
       role,
-      input: published,
+      input: publishInput,
       handle: (request) => publish(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/prices/import',
       role,
-      input: imported,
+      input: importInput,
       bodyBytesMax: listBytesMax,
       handle: (request) => importList(context, request),
     }),
@@ -136,7 +136,7 @@ export function priceRoutes(context: OperatorContext): readonly ConsoleRoute[] {
  */
 function priced(
   { models }: StoredCatalog,
-  { model: id, price: written }: z.output<typeof change>,
+  { model: id, price: written }: z.output<typeof changeInput>,
   at: string,
 ) {
   const model = models.find((some) => some.id === id && some.active);
@@ -173,7 +173,7 @@ function withTerms(price: Price, now: Price, written: unknown): Price {
 
 async function publish(
   { database, clock, listFees }: OperatorContext,
-  request: SignedInRequest<z.output<typeof published>>,
+  request: SignedInRequest<z.output<typeof publishInput>>,
 ): Promise<PublishAnswer> {
   const { input, user, at, headers } = request;
   idempotencyKeyIn(headers);
@@ -231,7 +231,7 @@ async function publish(
  */
 function* throwIfChanged(
   latest: StoredPriceVersion,
-  read: z.output<typeof change>,
+  read: z.output<typeof changeInput>,
   at: number,
 ): Transaction<void> {
   const inForce = (yield* priceVersionAt(latest.model, at)) ?? latest;
@@ -246,7 +246,7 @@ function* throwIfChanged(
 
 async function importList(
   { database, bundled }: OperatorContext,
-  request: SignedInRequest<z.output<typeof imported>>,
+  request: SignedInRequest<z.output<typeof importInput>>,
 ): Promise<PriceImportReport> {
   const { input, user, at } = request;
   const { dry_run: dry, reason: why } = input;

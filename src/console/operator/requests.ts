@@ -32,13 +32,13 @@ import {
 import { allRequests } from './all-requests.ts';
 import type { OperatorContext } from './context.ts';
 
-const filtered = requestFilter.extend({
+const filterInput = requestFilter.extend({
   user: z.string().optional(),
   channel: z.string().optional(),
   id: z.string().optional(),
   all: z.literal('1').optional(),
 });
-const listed = filtered.extend(pageInput);
+const listInput = filterInput.extend(pageInput);
 
 /** The requests of all users: those that failed, or all. */
 export function operatorRequestRoutes({
@@ -51,7 +51,7 @@ export function operatorRequestRoutes({
       method: 'GET',
       path: 'operator/requests',
       role,
-      input: listed,
+      input: listInput,
       async handle({ input, at }): Promise<FailedPage<OperatorRequest>> {
         const of = ['operator requests', ...filterText(input)];
         const question = { ...operatorQuestion(input, at), limit: input.limit, after: input.after };
@@ -70,7 +70,7 @@ export function operatorRequestRoutes({
       method: 'GET',
       path: 'operator/requests.csv',
       role,
-      input: filtered,
+      input: filterInput,
       perMinute: 10,
       async handle({ input, at, user, reply }) {
         const { zone } = user;
@@ -93,11 +93,11 @@ export function operatorRequestRoutes({
 }
 
 /** With `all`, charged requests are listed beside those of the log. */
-const readerOf = ({ all }: z.output<typeof filtered>): typeof loggedRequests =>
+const readerOf = ({ all }: z.output<typeof filterInput>): typeof loggedRequests =>
   all === undefined ? loggedRequests : allRequests;
 
 const operatorQuestion = (
-  input: z.output<typeof filtered>,
+  input: z.output<typeof filterInput>,
   now: number,
 ): Omit<RequestLogQuery, 'limit'> => ({
   ...questionOf(input, now),

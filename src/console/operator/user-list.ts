@@ -17,14 +17,14 @@ import type { OperatorContext } from './context.ts';
 const monthMs = 30 * dayMs;
 /** Orders other than by age read the newest users up to this many, for each page anew. */
 const orderedUsersMax = 10_000;
-const listed = z.object({
+const listInput = z.object({
   q: z.string().optional(),
   role: z.enum(['user', 'operator']).optional(),
   state: z.enum(['active', 'suspended']).optional(),
   sort: z.enum(['created', 'name', 'balance', 'spent', 'seen']).default('created'),
   ...pageInput,
 });
-type Listed = z.output<typeof listed>;
+type Listed = z.output<typeof listInput>;
 
 /** The users, newest first or in another order. */
 export function userListRoutes(context: OperatorContext): readonly ConsoleRoute[] {
@@ -33,7 +33,7 @@ export function userListRoutes(context: OperatorContext): readonly ConsoleRoute[
       method: 'GET',
       path: 'operator/users',
       role: 'operator',
-      input: listed,
+      input: listInput,
       handle: (request) => list(context, request),
     }),
   ];

@@ -27,9 +27,9 @@ const amountMax = 10_000_000n * nanoPerYuan;
 const amount = moneyInput
   .refine((some) => some > 0n, 'below_minimum')
   .refine((some) => some <= amountMax, 'above_maximum');
-const amounted = z.strictObject({ amount, reason: reasonInput });
-const reasoned = z.strictObject({ reason: reasonInput });
-const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason: reasonInput });
+const transferInput = z.strictObject({ amount, reason: reasonInput });
+const actionInput = z.strictObject({ reason: reasonInput });
+const roleInput = z.strictObject({ role: z.enum(['user', 'operator']), reason: reasonInput });
 
 /**
  * Users and an operator's actions on them: each has its reason in the audit trail, where the user
@@ -50,21 +50,21 @@ export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRo
       method: 'POST',
       path: 'operator/users/:user/credit',
       role,
-      input: amounted,
+      input: transferInput,
       handle: (request) => give(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/users/:user/debit',
       role,
-      input: amounted,
+      input: transferInput,
       handle: (request) => takeBack(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/users/:user/suspend',
       role,
-      input: reasoned,
+      input: actionInput,
       handle: (request) =>
         turn(context, request, 'user.suspend', ({ id }) => suspended(id, request.user.id, true)),
     }),
@@ -72,7 +72,7 @@ export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRo
       method: 'POST',
       path: 'operator/users/:user/restore',
       role,
-      input: reasoned,
+      input: actionInput,
       handle: (request) =>
         turn(context, request, 'user.restore', ({ id }) => suspended(id, request.user.id, false)),
     }),
@@ -80,7 +80,7 @@ export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRo
       method: 'POST',
       path: 'operator/users/:user/role',
       role,
-      input: newRole,
+      input: roleInput,
       handle: (request) =>
         turn(context, request, 'user.role', (user) => promoted(user, request.input.role)),
     }),
@@ -90,7 +90,7 @@ export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRo
 /** A change of a user, with its reason in the audit trail. */
 async function turn(
   context: OperatorContext,
-  request: SignedInRequest<z.output<typeof reasoned>>,
+  request: SignedInRequest<z.output<typeof actionInput>>,
   action: string,
   change: (user: User) => Transaction<User>,
 ): Promise<UserAnswer> {
@@ -135,7 +135,7 @@ function transferId(kind: 'grant' | 'debit', request: SignedInRequest<unknown>):
 
 async function give(
   context: OperatorContext,
-  request: SignedInRequest<z.output<typeof amounted>>,
+  request: SignedInRequest<z.output<typeof transferInput>>,
 ): Promise<UserAnswer> {
   const { input, params, at } = request;
   const id = transferId('grant', request);
@@ -161,7 +161,7 @@ async function give(
 
 async function takeBack(
   context: OperatorContext,
-  request: SignedInRequest<z.output<typeof amounted>>,
+  request: SignedInRequest<z.output<typeof transferInput>>,
 ): Promise<UserAnswer> {
   const { database, clock } = context;
   const { params, at, input } = request;
@@ -180,7 +180,7 @@ async function takeBack(
 
 /** The audit entry of a transfer that this request makes. */
 function* tell(
-  request: SignedInRequest<z.output<typeof amounted>>,
+  request: SignedInRequest<z.output<typeof transferInput>>,
   action: string,
   account: string,
   transfer: string,

@@ -192,7 +192,7 @@ interface ShellFacts {
   readonly demo: DemoFacts | undefined;
 }
 
-const settings = z.strictObject({
+const settingsInput = z.strictObject({
   name: nameInput.optional(),
   zone: z.string().refine(isZone, 'not_a_zone').optional(),
   language: z.enum(['zh', 'en']).nullable().optional(),
@@ -241,7 +241,7 @@ export function shellRoutes({
       method: 'PATCH',
       path: 'me',
       role: 'user',
-      input: settings,
+      input: settingsInput,
       async handle({
         user,
         headers,

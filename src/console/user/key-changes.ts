@@ -21,7 +21,7 @@ export interface KeyChangesContext {
   readonly utcOffsetMinutes: number;
 }
 
-const changed = z.strictObject({
+const changeInput = z.strictObject({
   name: nameInput.optional(),
   group: z.string().optional(),
   limit: moneyInput.nullable().optional(),
@@ -32,7 +32,7 @@ const changed = z.strictObject({
 });
 
 const graceNames = Object.keys(graces) as readonly KeyRotation['grace'][];
-const rotation = z.strictObject({ grace: z.enum(graceNames, 'unknown') });
+const rotationInput = z.strictObject({ grace: z.enum(graceNames, 'unknown') });
 
 /** Every change of a key after it was made. */
 export function keyChangeRoutes(context: KeyChangesContext): readonly ConsoleRoute[] {
@@ -41,7 +41,7 @@ export function keyChangeRoutes(context: KeyChangesContext): readonly ConsoleRou
       method: 'PATCH',
       path: 'keys/:id',
       role: 'user',
-      input: changed,
+      input: changeInput,
       handle: (request) => change(context, request),
     }),
     defineRoute({
@@ -56,7 +56,7 @@ export function keyChangeRoutes(context: KeyChangesContext): readonly ConsoleRou
       method: 'POST',
       path: 'keys/:id/rotate',
       role: 'user',
-      input: rotation,
+      input: rotationInput,
       perMinute: 60,
       handle: (request) => rotate(context, request),
     }),
@@ -93,7 +93,7 @@ export const shownTo = (
 
 async function change(
   context: KeyChangesContext,
-  request: SignedInRequest<z.output<typeof changed>>,
+  request: SignedInRequest<z.output<typeof changeInput>>,
 ): Promise<KeyView> {
   const { input, owner, params, headers, at } = request;
   const { group, expires_at: expiresAt } = input;
@@ -183,7 +183,7 @@ function* remove(before: Key, request: KeyRequest): Transaction<void> {
 
 async function rotate(
   context: KeyChangesContext,
-  request: SignedInRequest<z.output<typeof rotation>>,
+  request: SignedInRequest<z.output<typeof rotationInput>>,
 ): Promise<RotatedKey> {
   const { input, headers, at, ip } = request;
   const rotatedWith =

@@ -21,13 +21,13 @@ export interface KeysContext extends KeyChangesContext {
   readonly cursors: Cursors;
 }
 
-const listed = z.object({
+const listInput = z.object({
   ...pageInput,
   q: z.string().trim().max(100, 'too_long').default(''),
   sort: z.enum(['created', 'name', 'used', 'spent']).default('created'),
 });
 
-const made = z.strictObject({
+const newKeyInput = z.strictObject({
   name: nameInput,
   group: z.string(),
   limit: moneyInput.nullish(),
@@ -45,14 +45,14 @@ export function keyRoutes(context: KeysContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'keys',
       role: 'user',
-      input: listed,
+      input: listInput,
       handle: (request) => list(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'keys',
       role: 'user',
-      input: made,
+      input: newKeyInput,
       perMinute: 60,
       handle: (request) => create(context, request),
     }),
@@ -98,7 +98,7 @@ function groupViews(snapshot: Snapshot): readonly GroupView[] {
 
 function list(
   context: KeysContext,
-  request: SignedInRequest<z.output<typeof listed>>,
+  request: SignedInRequest<z.output<typeof listInput>>,
 ): Promise<Page<KeyView>> {
   const { database, cursors } = context;
   const { owner, input, at } = request;
@@ -119,7 +119,7 @@ function list(
 /** Keys come newest first; those that are equal stay so. */
 function* inOrder(
   keys: readonly Key[],
-  sort: z.output<typeof listed>['sort'],
+  sort: z.output<typeof listInput>['sort'],
   ownerId: string,
 ): Transaction<readonly Key[]> {
   if (sort === 'created') return keys;
@@ -135,7 +135,7 @@ function* inOrder(
 
 async function create(
   context: KeysContext,
-  request: SignedInRequest<z.output<typeof made>>,
+  request: SignedInRequest<z.output<typeof newKeyInput>>,
 ): Promise<CreatedKey> {
   const { database, catalog } = context;
   const { owner, input, headers, at, ip, reply } = request;

@@ -126,7 +126,7 @@ export interface OrdersContext {
   readonly payments: Payments;
 }
 
-const listed = z.object(pageInput);
+const listInput = z.object(pageInput);
 const newOrderInput = z.strictObject({
   amount: moneyInput,
   wallet: z.enum(walletIds, 'unknown'),
@@ -142,7 +142,7 @@ export function orderRoutes(context: OrdersContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'orders',
       role,
-      input: listed,
+      input: listInput,
       handle: ({ owner, input, at }) =>
         ordersPage(context, ['orders', owner.id], { account: owner.id }, input, at, (some) =>
           orderViews(database, some),
@@ -289,7 +289,7 @@ export async function ordersPage<View extends OrderView>(
   { database, cursors }: Pick<OrdersContext, 'database' | 'cursors'>,
   of: readonly unknown[],
   filter: Omit<OrderFilter, 'limit' | 'beyond' | 'newer'>,
-  { limit, after }: z.output<typeof listed>,
+  { limit, after }: z.output<typeof listInput>,
   at: number,
   views: (orders: readonly Order[]) => Promise<readonly View[]>,
 ): Promise<Page<View>> {

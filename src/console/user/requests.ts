@@ -44,7 +44,7 @@ export const requestFilter = z.object({
     .optional(),
   code: z.string().optional(),
 });
-const listed = requestFilter.extend(pageInput);
+const listInput = requestFilter.extend(pageInput);
 
 /** The requests of a user that failed, and the course of any single one. */
 export function requestRoutes({ database, cursors }: RequestsContext): readonly ConsoleRoute[] {
@@ -53,7 +53,7 @@ export function requestRoutes({ database, cursors }: RequestsContext): readonly 
       method: 'GET',
       path: 'requests',
       role: 'user',
-      input: listed,
+      input: listInput,
       async handle({ owner, input, at }): Promise<FailedPage<FailedRequest>> {
         const of = ['requests', owner.id, ...filterText(input)];
         const { items, next } = await requestPage(database, cursors, of, {
@@ -119,7 +119,7 @@ export const questionOf = (
 });
 
 /** The filter as written: `-7d` moves on while a cursor stays valid. */
-export function filterText(input: z.output<typeof listed>): readonly unknown[] {
+export function filterText(input: z.output<typeof listInput>): readonly unknown[] {
   const { limit: _, after: __, from, to, ...filter } = input;
   return [from?.(0) ?? null, to?.(0) ?? null, filter];
 }

@@ -44,9 +44,9 @@ export interface ReleasedTask {
 const daysMax = 366;
 const rebuildEveryMs = 600_000;
 const rebuiltMax = 10_000;
-const ranged = z.object({ from: dayInput.optional(), to: dayInput.optional() });
-const saved = ranged.extend({ level: z.enum(['day', 'request', 'line']).default('day') });
-const listed = z.object({
+const rangeInput = z.object({ from: dayInput.optional(), to: dayInput.optional() });
+const fileInput = rangeInput.extend({ level: z.enum(['day', 'request', 'line']).default('day') });
+const dayPageInput = z.object({
   from: timeInput.optional(),
   to: timeInput.optional(),
   ...pageInput,
@@ -61,7 +61,7 @@ export function statementRoutes(context: StatementContext): readonly ConsoleRout
       method: 'GET',
       path: 'statement',
       role: 'user',
-      input: ranged,
+      input: rangeInput,
       handle: ({ owner, input }): Promise<StatementView> =>
         addedUp(context, mended, questionOf(owner, input, clock.now())),
     }),
@@ -69,7 +69,7 @@ export function statementRoutes(context: StatementContext): readonly ConsoleRout
       method: 'POST',
       path: 'statement/verify',
       role: 'user',
-      input: ranged,
+      input: rangeInput,
       perMinute: 6,
       handle: (request) => verify(context, request),
     }),
@@ -77,7 +77,7 @@ export function statementRoutes(context: StatementContext): readonly ConsoleRout
       method: 'GET',
       path: 'statement.csv',
       role: 'user',
-      input: saved,
+      input: fileInput,
       perMinute: 10,
       async handle({ owner, input, reply }) {
         const question = questionOf(owner, input, clock.now());
@@ -93,13 +93,13 @@ export function statementRoutes(context: StatementContext): readonly ConsoleRout
       method: 'GET',
       path: 'statement/:date',
       role: 'user',
-      input: listed,
+      input: dayPageInput,
       handle: (request) => dayOf(context, request),
     }),
   ];
 }
 
-function questionOf(owner: Owner, input: z.output<typeof ranged>, now: number): StatementQuery {
+function questionOf(owner: Owner, input: z.output<typeof rangeInput>, now: number): StatementQuery {
   const today = zoneDayAt(owner.zone, now).day;
   const month = monthSoFar(input.to ?? today);
   const [first, last] = [input.from ?? month.first, input.to ?? month.last];
@@ -126,7 +126,7 @@ async function addedUp(
 /** The charges of a day, oldest first; each with the balance after it. */
 async function dayOf(
   context: StatementContext,
-  request: SignedInRequest<z.output<typeof listed>>,
+  request: SignedInRequest<z.output<typeof dayPageInput>>,
 ): Promise<StatementDay> {
   const { database, cursors } = context;
   const { owner, params, input, at } = request;
@@ -202,7 +202,7 @@ function withReleased(
  */
 async function verify(
   { database, clock }: StatementContext,
-  { owner, input }: SignedInRequest<z.output<typeof ranged>>,
+  { owner, input }: SignedInRequest<z.output<typeof rangeInput>>,
 ): Promise<StatementProof> {
   const started = clock.monotonicMs();
   const question = questionOf(owner, input, clock.now());

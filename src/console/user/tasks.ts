@@ -24,7 +24,7 @@ export interface TasksContext {
   readonly cursors: Cursors;
 }
 
-const listed = z.object(pageInput);
+const listInput = z.object(pageInput);
 /** How far back other tasks count for the usual duration, and how many it takes. */
 const usualHours = 7 * 24;
 const usualMin = 5;
@@ -36,7 +36,7 @@ export function taskRoutes(context: TasksContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'tasks',
       role: 'user',
-      input: listed,
+      input: listInput,
       handle: (request) => list(context, request),
     }),
     defineRoute({
@@ -52,7 +52,7 @@ export function taskRoutes(context: TasksContext): readonly ConsoleRoute[] {
 
 async function list(
   context: TasksContext,
-  { owner, input, at, headers }: SignedInRequest<z.output<typeof listed>>,
+  { owner, input, at, headers }: SignedInRequest<z.output<typeof listInput>>,
 ): Promise<Page<TaskView>> {
   const { database, cursors } = context;
   const of = ['tasks', owner.id];

@@ -41,7 +41,7 @@ const spanDaysMax = 366;
  */
 const addedUpMax = 12_000;
 
-const filtered = z.object({
+const filterInput = z.object({
   from: relativeTimeInput.optional(),
   to: relativeTimeInput.optional(),
   key: z.string().optional(),
@@ -52,13 +52,13 @@ const filtered = z.object({
   request: z.string().optional(),
 });
 const orders = ['time', 'input', 'output', 'first_byte', 'total', 'cost'] as const;
-const listed = filtered.extend({
+const listInput = filterInput.extend({
   sort: z.enum([...orders, ...orders.map((order) => `-${order}` as const)]).default('-time'),
   ...pageInput,
 });
-const parted = filtered.extend({ by: z.enum(['model', 'key']).default('model') });
+const seriesInput = filterInput.extend({ by: z.enum(['model', 'key']).default('model') });
 
-export type FilterInput = z.output<typeof filtered>;
+export type FilterInput = z.output<typeof filterInput>;
 
 /** Every charge of the user: as list, sum and chart, in full detail, and as a file. */
 export function usageRoutes(context: UsageContext): readonly ConsoleRoute[] {
@@ -68,21 +68,21 @@ export function usageRoutes(context: UsageContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'usage',
       role: 'user',
-      input: listed,
+      input: listInput,
       handle: (request) => list(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'usage/summary',
       role: 'user',
-      input: filtered,
+      input: filterInput,
       handle: (request) => summary(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'usage/series',
       role: 'user',
-      input: parted,
+      input: seriesInput,
       handle: (request) => series(context, request),
     }),
     defineRoute({
@@ -90,14 +90,14 @@ export function usageRoutes(context: UsageContext): readonly ConsoleRoute[] {
       path: 'usage/course',
       role: 'user',
       heavy: true,
-      input: filtered,
+      input: filterInput,
       handle: (request) => course(context, request),
     }),
     defineRoute({
       method: 'GET',
       path: 'usage.csv',
       role: 'user',
-      input: filtered,
+      input: filterInput,
       perMinute: 10,
       async handle({ owner, input, at, reply }) {
         const question = { account: owner.id, ...usageRangeOf(input, at), filter: filterOf(input) };
@@ -187,7 +187,7 @@ async function list(
   });
 }
 
-type Listed = z.output<typeof listed>;
+type Listed = z.output<typeof listInput>;
 type Way = 'falling' | 'rising';
 
 const orderOf = (sort: Listed['sort']): readonly [(typeof orders)[number], Way] => {
@@ -336,7 +336,7 @@ function course(
 
 async function series(
   { database }: UsageContext,
-  { owner, input, at }: SignedInRequest<z.output<typeof parted>>,
+  { owner, input, at }: SignedInRequest<z.output<typeof seriesInput>>,
 ): Promise<UsageSeries> {
   const { by } = input;
   return database.snapshot(function* (): Transaction<UsageSeries> {
