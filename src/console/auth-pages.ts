@@ -108,7 +108,7 @@ class AuthHandlers {
       signedIn:
         secret === undefined ? undefined : await resumeSession(database, { secret, ip, at }),
     };
-    return this.#tell(reply, await signin.finish(provider, back, visitor));
+    return this.#sendOutcome(reply, await signin.finish(provider, back, visitor));
   };
 
   /**
@@ -158,7 +158,7 @@ class AuthHandlers {
     return this.#failed(reply, 'unavailable', false, '/');
   };
 
-  #tell(reply: FastifyReply, outcome: SigninOutcome): FastifyReply {
+  #sendOutcome(reply: FastifyReply, outcome: SigninOutcome): FastifyReply {
     const { secure } = this.#context.site;
     const { next } = outcome;
     if (outcome.done === 'failed') return this.#failed(reply, outcome.why, outcome.linking, next);

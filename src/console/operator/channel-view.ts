@@ -29,7 +29,7 @@ export interface ChannelReadings extends ChannelActivity {
   readonly losses: ReadonlyMap<string, ChannelLoss>;
 }
 
-export function channelView(channel: StoredChannel, sight: ChannelReadings): ChannelView {
+export function channelView(channel: StoredChannel, readings: ChannelReadings): ChannelView {
   const {
     name,
     vendor,
@@ -42,11 +42,11 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
     origin,
     version,
   } = channel;
-  const seen = channelAcrossNodes(sight.reports, name);
-  const hour = countTotals(sight.counts.filter((count) => count.channel === name));
-  const running = seen.running + (sight.tasks.get(name) ?? 0);
-  const shown = shownState(seen, running > 0 || sight.overruns.has(name));
-  const state = notServing(channel, sight) ?? shown;
+  const seen = channelAcrossNodes(readings.reports, name);
+  const hour = countTotals(readings.counts.filter((count) => count.channel === name));
+  const running = seen.running + (readings.tasks.get(name) ?? 0);
+  const shown = shownState(seen, running > 0 || readings.overruns.has(name));
+  const state = notServing(channel, readings) ?? shown;
   return {
     name,
     vendor,
@@ -56,9 +56,9 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
       last4: secret?.last4 ?? null,
       set_at: instantOrNull(secret?.since),
     },
-    keys: keysOf(name, sight),
+    keys: keysOf(name, readings),
     groups,
-    models: modelsOf(channel, sight),
+    models: modelsOf(channel, readings),
     priority,
     weight,
     bills_cancelled_input: billsCancelledInput ?? false,
@@ -74,8 +74,8 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
       first_byte_median_ms: hour.medianMs ?? null,
       first_byte_p95_ms: hour.p95Ms ?? null,
     },
-    vendor_cost_24h: yuanOrNull(sight.costs.get(name)),
-    overruns_24h: overrunsOf(name, sight),
+    vendor_cost_24h: yuanOrNull(readings.costs.get(name)),
+    overruns_24h: overrunsOf(name, readings),
     costs: [...channel.costs].map(([model, price]) => ({
       model,
       prices: pricesOf(price, wholePpm),

@@ -386,7 +386,7 @@ class DryRun extends Error {
  */
 function auditedChange({ before, after }: Pick<EditDone<StoredChannel>, 'before' | 'after'>) {
   const costs = auditedCosts(before?.costs, after?.costs);
-  const told = (channel: StoredChannel, word: string, lines: AuditFacts) => ({
+  const factsOf = (channel: StoredChannel, word: string, lines: AuditFacts) => ({
     ...auditFacts({
       ...channel,
       secret: channel.secret === undefined ? undefined : word,
@@ -397,8 +397,8 @@ function auditedChange({ before, after }: Pick<EditDone<StoredChannel>, 'before'
   const same = before?.secret?.since === after?.secret?.since;
   const word = same || before?.secret === undefined ? 'set' : 'changed';
   return {
-    before: before && told(before, 'set', costs.before),
-    after: after && told(after, word, costs.after),
+    before: before && factsOf(before, 'set', costs.before),
+    after: after && factsOf(after, word, costs.after),
   };
 }
 
@@ -411,12 +411,12 @@ function writtenOf({
   accept_unserved: ____,
   ...rest
 }: Change): WrittenMembers {
-  const said = Object.entries({
+  const members = Object.entries({
     ...rest,
     ...(secret !== undefined && { api_key: secret }),
     api_keys: secrets,
   }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(said);
+  return Object.fromEntries(members);
 }
 
 async function editorFor(

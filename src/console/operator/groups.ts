@@ -79,7 +79,7 @@ export function groupRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       input: newGroupInput,
       async handle(request) {
         const { name, ...rest } = request.input;
-        await act(database, request, 'group.create', () =>
+        await applyEdit(database, request, 'group.create', () =>
           addGroup({ name, ...writtenOf(rest) }, request.at),
         );
         request.reply.status(201);
@@ -93,7 +93,7 @@ export function groupRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       input: changeInput,
       async handle(request) {
         const of = { name: nameOf(request), version: versionIn(request.headers) };
-        await act(database, request, 'group.update', () =>
+        await applyEdit(database, request, 'group.update', () =>
           changeGroup(of, writtenOf(request.input), request.at),
         );
         return one(of.name);
@@ -106,31 +106,30 @@ export function groupRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       role,
       async handle(request) {
         const of = { name: nameOf(request), version: versionIn(request.headers) };
-        await act(database, request, 'group.remove', () => removeGroup(of));
+        await applyEdit(database, request, 'group.remove', () => removeGroup(of));
       },
     }),
   ];
 }
 
-/** A change of a group, and its line in the audit trail; returns the group's name. */
-function act(
+/** A change of a group, and its line in the audit trail. */
+function applyEdit(
   database: Database,
   request: SignedInRequest<unknown>,
   action: string,
   edit: () => Transaction<EditResult<StoredGroup>>,
-): Promise<string> {
+): Promise<void> {
   return database.transact(function* () {
     const { before, after } = editOrThrow(yield* edit(), asWritten);
     const target = after?.name ?? before?.name ?? '';
-    if (after === undefined) yield* unneeded(target);
-    const facts = { before: auditFacts(before), after: auditFacts(after) };
+    if (after === undefined) yield* throwIfUsed(target);
     yield* writeAudit(request.at, {
       ...byOperator(request),
       action,
       target: `group:${target}`,
-      ...facts,
+      before: auditFacts(before),
+      after: auditFacts(after),
     });
-    return target;
   });
 }
 
@@ -222,7 +221,7 @@ function viewOf(
 }
 
 /** Refuses to remove a group that keys or channels use. */
-function* unneeded(name: string): Transaction<void> {
+function* throwIfUsed(name: string): Transaction<void> {
   const keys = (yield* activeKeysByGroup()).get(name) ?? 0;
   const { channels } = yield* readStoredCatalog();
   const naming = channels

@@ -78,7 +78,7 @@ export function operatorModelRoutes(context: OperatorContext): readonly ConsoleR
       async handle(request) {
         const { input, user, at, reply } = request;
         const known = await bundled();
-        await act(database, request, 'model.create', () =>
+        await applyEdit(database, request, 'model.create', () =>
           addModel(givenFields(input), known, { source: 'console', actor: user.id, at }),
         );
         reply.status(201);
@@ -94,9 +94,9 @@ export function operatorModelRoutes(context: OperatorContext): readonly ConsoleR
         const { active, ...rest } = request.input;
         const of = { name: idOf(request), version: versionIn(request.headers) };
         if (active === false)
-          await act(database, request, 'model.retire', () => retireModel(of, request.at));
+          await applyEdit(database, request, 'model.retire', () => retireModel(of, request.at));
         else
-          await act(database, request, 'model.update', () =>
+          await applyEdit(database, request, 'model.update', () =>
             changeModel(of, givenFields(rest), request.at),
           );
         return one(of.name);
@@ -108,7 +108,7 @@ export function operatorModelRoutes(context: OperatorContext): readonly ConsoleR
       role,
       async handle(request) {
         const of = { name: idOf(request), version: versionIn(request.headers) };
-        await act(database, request, 'model.retire', () => retireModel(of, request.at));
+        await applyEdit(database, request, 'model.retire', () => retireModel(of, request.at));
       },
     }),
   ];
@@ -145,7 +145,7 @@ const givenFields = (body: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 
 /** A change of a model, and its line in the audit trail. */
-function act(
+function applyEdit(
   database: Database,
   request: SignedInRequest<unknown>,
   action: string,

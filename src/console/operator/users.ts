@@ -51,14 +51,14 @@ export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRo
       path: 'operator/users/:user/credit',
       role,
       input: transferInput,
-      handle: (request) => give(context, request),
+      handle: (request) => creditUser(context, request),
     }),
     defineRoute({
       method: 'POST',
       path: 'operator/users/:user/debit',
       role,
       input: transferInput,
-      handle: (request) => takeBack(context, request),
+      handle: (request) => debitUser(context, request),
     }),
     defineRoute({
       method: 'POST',
@@ -66,7 +66,9 @@ export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRo
       role,
       input: actionInput,
       handle: (request) =>
-        turn(context, request, 'user.suspend', ({ id }) => suspended(id, request.user.id, true)),
+        changeUser(context, request, 'user.suspend', ({ id }) =>
+          setSuspended(id, request.user.id, true),
+        ),
     }),
     defineRoute({
       method: 'POST',
@@ -74,7 +76,9 @@ export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRo
       role,
       input: actionInput,
       handle: (request) =>
-        turn(context, request, 'user.restore', ({ id }) => suspended(id, request.user.id, false)),
+        changeUser(context, request, 'user.restore', ({ id }) =>
+          setSuspended(id, request.user.id, false),
+        ),
     }),
     defineRoute({
       method: 'POST',
@@ -82,13 +86,13 @@ export function operatorUserRoutes(context: OperatorContext): readonly ConsoleRo
       role,
       input: roleInput,
       handle: (request) =>
-        turn(context, request, 'user.role', (user) => promoted(user, request.input.role)),
+        changeUser(context, request, 'user.role', (user) => changeRole(user, request.input.role)),
     }),
   ];
 }
 
 /** A change of a user, with its reason in the audit trail. */
-async function turn(
+async function changeUser(
   context: OperatorContext,
   request: SignedInRequest<z.output<typeof actionInput>>,
   action: string,
@@ -102,26 +106,27 @@ async function turn(
     const [found] = yield* userPage({ id, limit: 1 });
     const before = found?.user ?? throwProblem('not_found');
     const after = yield* change(before);
-    const told = {
+    yield* writeAudit(at, {
       ...byOperator(request),
       action,
       target: `user:${id}`,
       account: id,
       reason: input.reason,
-    };
-    yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
+      before: factsOf(before),
+      after: factsOf(after),
+    });
   });
   return { user: await userView(context, id, at), transfer: null };
 }
 
 const factsOf = ({ role, state }: User) => ({ role, state });
 
-function* suspended(id: string, by: string, yes: boolean): Transaction<User> {
+function* setSuspended(id: string, by: string, suspended: boolean): Transaction<User> {
   if (id === by) throwProblem('yourself');
-  return (yield* suspendUser(id, yes)) ?? throwProblem('not_found');
+  return (yield* suspendUser(id, suspended)) ?? throwProblem('not_found');
 }
 
-function* promoted({ id, role: before }: User, role: User['role']): Transaction<User> {
+function* changeRole({ id, role: before }: User, role: User['role']): Transaction<User> {
   if (before === 'operator' && role === 'user' && (yield* otherOperators(id)) === 0)
     throwProblem('last_operator');
   return (yield* setUserRole(id, role)) ?? throwProblem('not_found');
@@ -129,11 +134,11 @@ function* promoted({ id, role: before }: User, role: User['role']): Transaction<
 
 /** A form sent twice makes the same transfer. */
 function transferId(kind: 'grant' | 'debit', request: SignedInRequest<unknown>): string {
-  const said = [request.user.id, idempotencyKeyIn(request.headers)];
-  return `${kind}_${createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 32)}`;
+  const form = [request.user.id, idempotencyKeyIn(request.headers)];
+  return `${kind}_${createHash('sha256').update(JSON.stringify(form)).digest('hex').slice(0, 32)}`;
 }
 
-async function give(
+async function creditUser(
   context: OperatorContext,
   request: SignedInRequest<z.output<typeof transferInput>>,
 ): Promise<UserAnswer> {
@@ -154,12 +159,12 @@ async function give(
     const done = yield* creditTx(grant);
     if (done === 'exists_different')
       throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
-    if (done === 'created') yield* tell(request, 'user.credit', user.id, id, input.amount);
+    if (done === 'created') yield* auditTransfer(request, 'user.credit', user.id, id, input.amount);
   });
   return { user: await userView(context, user.id, at), transfer: id };
 }
 
-async function takeBack(
+async function debitUser(
   context: OperatorContext,
   request: SignedInRequest<z.output<typeof transferInput>>,
 ): Promise<UserAnswer> {
@@ -168,9 +173,9 @@ async function takeBack(
   const id = transferId('debit', request);
   const { id: account } =
     (await findUser(database, params['user'] ?? '')) ?? throwProblem('not_found');
-  const wish = { id, account, amount: input.amount, ref: input.reason, at };
-  const done = await debit(database, clock, wish, () =>
-    tell(request, 'user.debit', account, id, -input.amount),
+  const transfer = { id, account, amount: input.amount, ref: input.reason, at };
+  const done = await debit(database, clock, transfer, () =>
+    auditTransfer(request, 'user.debit', account, id, -input.amount),
   );
   if (done === 'exists_different')
     throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
@@ -179,7 +184,7 @@ async function takeBack(
 }
 
 /** The audit entry of a transfer that this request makes. */
-function* tell(
+function* auditTransfer(
   request: SignedInRequest<z.output<typeof transferInput>>,
   action: string,
   account: string,

@@ -208,8 +208,8 @@ function chargeView(
   // Without tokens in its lines (a request sold by the piece) the record's own count may still have
   // some.
   const mix = mixOf(lines);
-  const told = { input: Number(row['input_tokens']), output: Number(row['output_tokens']) };
-  const tokens = mix.input + mix.output > 0 ? mix : { ...mix, ...told };
+  const recorded = { input: Number(row['input_tokens']), output: Number(row['output_tokens']) };
+  const tokens = mix.input + mix.output > 0 ? mix : { ...mix, ...recorded };
   return {
     id: String(row['id']),
     at: instant(Number(row['finished_at'])),

@@ -107,15 +107,16 @@ async function follow(
   const watch = new UserWatch(context, request, since ?? clock.now());
   // A browser without an event id has just loaded the page: of earlier events it gets only the
   // balance.
-  let told: readonly ConsoleEventName[] | undefined = since === undefined ? ['balance'] : undefined;
+  let wanted: readonly ConsoleEventName[] | undefined =
+    since === undefined ? ['balance'] : undefined;
   const look = () =>
     watch.look((event, data, id) => {
-      if (told?.includes(event) !== false) stream.send({ event, id, data });
+      if (wanted?.includes(event) !== false) stream.send({ event, id, data });
     });
   while (!signal.aborted) {
     try {
       if (!(await looks.run(signal, look))) stream.end();
-      told = undefined;
+      wanted = undefined;
     } catch (error) {
       // What happens while the database does not answer is sent when it is back.
       if (!signal.aborted && !isAway(error)) throw error;
@@ -146,7 +147,7 @@ class UserWatch {
   readonly #owner: Owner;
   readonly #session: string;
   readonly #host: string | undefined;
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
   readonly #topics = new Map<string, string>();
   #since: number;
   #balance = '';
@@ -161,18 +162,18 @@ class UserWatch {
   }
 
   /** Resolves with false when the user is not signed in any more; then nothing is sent. */
-  async look(tell: SendEvent): Promise<boolean> {
+  async look(send: SendEvent): Promise<boolean> {
     const { database, clock } = this.#context;
     const now = clock.now();
     const id = String(now);
     const found = await database.snapshot(() => this.#news(now));
     if (found === undefined) return false;
-    this.#tellTopics(found, tell, id);
+    this.#sendTopics(found, send, id);
     for (const charge of found.charges)
-      if (this.#isNew(`charge ${charge.id}`)) tell('charge', charge, id);
+      if (this.#isNew(`charge ${charge.id}`)) send('charge', charge, id);
     for (const task of found.tasks) {
       const view = await taskView(this.#context, task, found.names, this.#host);
-      if (this.#isNew(`task ${view.id} ${view.state} ${view.progress}`)) tell('task', view, id);
+      if (this.#isNew(`task ${view.id} ${view.state} ${view.progress}`)) send('task', view, id);
     }
     for (const { changedAt, order } of await this.#context.ordersSince(
       this.#owner.id,
@@ -182,8 +183,8 @@ class UserWatch {
         changedAt >= this.#since - lateMs &&
         this.#isNew(`order ${order.id} ${order.state} ${order.refunded}`)
       )
-        tell('order', order, id);
-    await this.#tellBalance(found.ledger, tell, id);
+        send('order', order, id);
+    await this.#sendBalance(found.ledger, send, id);
     this.#since = now;
     return true;
   }
@@ -205,7 +206,7 @@ class UserWatch {
     return { charges, tasks, names, ledger, topics };
   }
 
-  async #tellBalance(ledger: string, tell: SendEvent, id: string): Promise<void> {
+  async #sendBalance(ledger: string, send: SendEvent, id: string): Promise<void> {
     if (ledger === this.#ledger) return;
     const { database, clock, catalog } = this.#context;
     const view: BalanceView = await database.snapshot(() =>
@@ -213,23 +214,23 @@ class UserWatch {
     );
     this.#ledger = ledger;
     const text = JSON.stringify(view);
-    if (text !== this.#balance) tell('balance', view, id);
+    if (text !== this.#balance) send('balance', view, id);
     this.#balance = text;
   }
 
-  #tellTopics({ topics }: Changes, tell: SendEvent, id: string): void {
+  #sendTopics({ topics }: Changes, send: SendEvent, id: string): void {
     for (const [name, version] of topics) {
       const known = this.#topics.get(name);
       this.#topics.set(name, version);
-      if (known !== undefined && known !== version) tell(name, { changed: true }, id);
+      if (known !== undefined && known !== version) send(name, { changed: true }, id);
     }
   }
 
   #isNew(what: string): boolean {
-    if (this.#told.has(what)) return false;
-    const [first] = this.#told.size >= sentMax ? this.#told : [];
-    if (first !== undefined) this.#told.delete(first);
-    this.#told.add(what);
+    if (this.#sent.has(what)) return false;
+    const [first] = this.#sent.size >= sentMax ? this.#sent : [];
+    if (first !== undefined) this.#sent.delete(first);
+    this.#sent.add(what);
     return true;
   }
 }

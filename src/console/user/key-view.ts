@@ -56,8 +56,8 @@ export function termsIn(
 ): KeyTerms {
   const models = listOf(written.only_models, before.models);
   const moved = before.group !== undefined && before.group !== group;
-  const asked = moved ? models : written.only_models;
-  const unsold = asked?.find((model) => catalog.offer(group, model) === undefined);
+  const checked = moved ? models : written.only_models;
+  const unsold = checked?.find((model) => catalog.offer(group, model) === undefined);
   if (unsold !== undefined) {
     const names = catalog.listing(group).map(({ id }) => id);
     const why = reason('not_in_group', { group, ...unknownName(unsold, names) });

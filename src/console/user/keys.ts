@@ -143,7 +143,7 @@ async function create(
   if (!catalog().groups.has(input.group)) throwProblem('invalid', { fields: { group: 'unknown' } });
   if (input.expires_at !== undefined && input.expires_at !== null && input.expires_at <= at)
     throwProblem('invalid', { fields: { expires_at: 'in_the_past' } });
-  const wish = {
+  const newKey = {
     userId: owner.id,
     name: input.name,
     group: input.group,
@@ -155,7 +155,7 @@ async function create(
     ...termsIn(input, {}, input.group, catalog()),
   };
   const making = function* () {
-    const done = yield* createKeyOnce(wish, madeWith);
+    const done = yield* createKeyOnce(newKey, madeWith);
     if (done === 'other')
       return throwProblem('conflict', {
         message: 'This idempotency-key was used for another key.',

@@ -103,9 +103,9 @@ export class ModelFigures {
     const now = clock.now();
     const range = hoursBefore(now, historyHours);
     const [speeds, failures] = await database.snapshot(function* () {
-      const asked = { model, ...range };
-      const speeds = [...(yield* speedsByHour(asked)), ...(yield* lastMinutes(asked, now))];
-      return [speeds, yield* failuresByHour(asked)] as const;
+      const query = { model, ...range };
+      const speeds = [...(yield* speedsByHour(query)), ...(yield* lastMinutes(query, now))];
+      return [speeds, yield* failuresByHour(query)] as const;
     });
     const within = (from: number, to: number) =>
       speedOf(
@@ -124,9 +124,9 @@ export class ModelFigures {
 }
 
 /** The records that no hour has yet, while they are few enough to read. */
-function* lastMinutes(asked: SpeedQuery, now: number): Transaction<readonly SpeedHour[]> {
-  const { tail } = yield* recentOf(asked, now);
-  return tail === undefined ? [] : yield* speedsOfRecords({ ...asked, ...tail });
+function* lastMinutes(query: SpeedQuery, now: number): Transaction<readonly SpeedHour[]> {
+  const { tail } = yield* recentOf(query, now);
+  return tail === undefined ? [] : yield* speedsOfRecords({ ...query, ...tail });
 }
 
 /** Whole hours up to the end of this one. */

@@ -77,13 +77,13 @@ interface OverviewQuery {
   readonly period: keyof typeof periodDays;
 }
 
-function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announcements'>> {
-  const { owner, now, by, snapshot } = asked;
+function* overview(query: OverviewQuery): Transaction<Omit<OverviewView, 'announcements'>> {
+  const { owner, now, by, snapshot } = query;
   const { id: ownerId, zone } = owner;
   const today = zoneDayAt(zone, now);
   const [yesterday = today] = zoneDays(zone, nextDay(today.day, -1), today.day);
   const [weekAgo = today] = zoneDays(zone, nextDay(today.day, -6), today.day);
-  const { days, before } = periodOf(asked, today);
+  const { days, before } = periodOf(query, today);
   const span = { from: days[0]?.from ?? today.from, to: today.to };
   const earliest = Math.min(before.from, weekAgo.from);
   const refunds = yield* chargeRefunds({ from: earliest, to: today.to }, [ownerId]);
@@ -99,7 +99,7 @@ function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announ
   });
   const models = yield* spending({ account: ownerId, ...span }, ['model']);
   const period: OverviewPeriod = {
-    name: asked.period,
+    name: query.period,
     from: instant(span.from),
     ...(yield* spent(span)),
     refunded: yuan(refunded(span)),
@@ -128,13 +128,13 @@ function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announ
       yield* daily({ account: ownerId, days, by }),
     ),
     top: yield* topModels(
-      asked.database,
+      query.database,
       ownerId,
       span,
       models.map(({ of, cost, requests }) => ({ id: of.model ?? '', cost, requests })).sort(byCost),
     ),
     last_charges: yield* chargeViews(ownerId, rows),
-    start: yield* startCard(asked, rows.length > 0),
+    start: yield* startCard(query, rows.length > 0),
     zone,
     as_of: instant(now),
   };

@@ -55,7 +55,7 @@ const dayPageInput = z.object({
 /** Every movement of money, down to each price line, and the proof that it adds up. */
 export function statementRoutes(context: StatementContext): readonly ConsoleRoute[] {
   const { database, clock } = context;
-  const mended = new Map<string, number>();
+  const rebuiltAt = new Map<string, number>();
   return [
     defineRoute({
       method: 'GET',
@@ -63,7 +63,7 @@ export function statementRoutes(context: StatementContext): readonly ConsoleRout
       role: 'user',
       input: rangeInput,
       handle: ({ owner, input }): Promise<StatementView> =>
-        addedUp(context, mended, questionOf(owner, input, clock.now())),
+        addedUp(context, rebuiltAt, questionOf(owner, input, clock.now())),
     }),
     defineRoute({
       method: 'POST',
@@ -111,15 +111,15 @@ function questionOf(owner: Owner, input: z.output<typeof rangeInput>, now: numbe
 /** When figures lack a late record they are made again, but not too often, and are then right. */
 async function addedUp(
   { database, clock }: StatementContext,
-  mended: Map<string, number>,
+  rebuiltAt: Map<string, number>,
   question: StatementQuery,
 ): Promise<StatementView> {
   const view = await statement(database, question);
   const { account } = question;
   const now = clock.monotonicMs();
-  if (view.adds_up || now - (mended.get(account) ?? -Infinity) < rebuildEveryMs) return view;
-  if (mended.size >= rebuiltMax) mended.clear();
-  mended.set(account, now);
+  if (view.adds_up || now - (rebuiltAt.get(account) ?? -Infinity) < rebuildEveryMs) return view;
+  if (rebuiltAt.size >= rebuiltMax) rebuiltAt.clear();
+  rebuiltAt.set(account, now);
   return (await rebuildHours(database, account)) === 0 ? view : statement(database, question);
 }
 

@@ -170,7 +170,7 @@ async function list(
   if (filter.request !== undefined) return one(database, owner.id, filter.request, at);
   const place = cursors.read(of, after);
   const range = usageRangeOf(input, at);
-  const asked: Asked = {
+  const pageQuery: ChargesPageQuery = {
     account: owner.id,
     range,
     filter: filterOf(input),
@@ -181,7 +181,8 @@ async function list(
   };
   return database.snapshot(function* (): Transaction<ChargePage> {
     const [order, way] = orderOf(sort);
-    const page = order === 'time' ? yield* byTime(asked, way) : yield* byValue(asked, order, way);
+    const page =
+      order === 'time' ? yield* byTime(pageQuery, way) : yield* byValue(pageQuery, order, way);
     const { rows, ...rest } = page;
     return { items: yield* chargeViews(owner.id, rows), ...rest, as_of: instant(at) };
   });
@@ -196,7 +197,7 @@ const orderOf = (sort: Listed['sort']): readonly [(typeof orders)[number], Way] 
   return [orders.find((one) => `-${one}` === sort) ?? 'time', 'falling'];
 };
 
-interface Asked {
+interface ChargesPageQuery {
   readonly account: string;
   readonly range: TimeRange;
   readonly filter: UsageFilter;
@@ -210,7 +211,7 @@ interface Asked {
 type RowPage = Omit<ChargePage, 'items' | 'as_of'> & { readonly rows: readonly Row[] };
 
 function* byTime(
-  { account, range, filter, limit, cursors, of, place }: Asked,
+  { account, range, filter, limit, cursors, of, place }: ChargesPageQuery,
   way: Way,
 ): Transaction<RowPage> {
   const back = place?.towards === 'prev';
@@ -243,7 +244,7 @@ function* byTime(
 
 /** The latest charges of the range, in the order of a value. */
 function* byValue(
-  { account, range, filter, limit, cursors, of, place }: Asked,
+  { account, range, filter, limit, cursors, of, place }: ChargesPageQuery,
   order: UsageOrder,
   way: Way,
 ): Transaction<RowPage> {
