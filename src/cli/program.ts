@@ -24,32 +24,26 @@ function command(
   return made.option('--json', 'print one JSON value on standard output');
 }
 
-function port(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535)
-    throw new Failure(`a port is a number from 0 to 65535, not '${text}'`);
-  return value;
-}
+/** Reads a whole number within bounds; `is`: the beginning of the message for any other text. */
+const wholeNumber =
+  (is: string, min: number, max: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new Failure(`${is} from ${min} to ${max}, not '${text}'`);
+  };
 
 const portOption = (text: string): Option =>
-  new Option('--port <number>', text).env('PORT').argParser(port);
+  new Option('--port <number>', text)
+    .env('PORT')
+    .argParser(wholeNumber('a port is a number', 0, 65_535));
 const listening = 'port to listen on; default 8080';
-const workersMax = 256;
-const rowsMax = 1_000;
-
-function workers(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > workersMax)
-    throw new Failure(`workers are from 1 to ${workersMax}, not '${text}'`);
-  return value;
-}
-
 const workersOption = new Option(
   '--workers <count>',
   'number of processes that serve on the address; default 1',
 )
   .env('TOLLGATE_WORKERS')
-  .argParser(workers);
+  .argParser(wholeNumber('workers are', 1, 256));
 const acceptOption = new Option(
   '--accept-database',
   'use this database from now on, even though the data folder belongs to another one',
@@ -99,15 +93,9 @@ command(program, 'sim', 'run only the simulated vendors', false)
   .addOption(hostOption)
   .action(async (options) => (await import('./sim.ts')).sim(options));
 
-function readRows(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > rowsMax)
-    throw new Failure(`--limit is from 1 to ${rowsMax}, not '${text}'`);
-  return value;
-}
-
-const limitOption = (rows: number): Option =>
-  new Option('--limit <rows>', 'the maximum number of rows').argParser(readRows).default(rows);
+const limitOption = new Option('--limit <rows>', 'the maximum number of rows')
+  .argParser(wholeNumber('--limit is', 1, 1_000))
+  .default(50);
 const userFilter = new Option(
   '--user <id>',
   'only this user: an id, or a name that no other user has',
@@ -150,7 +138,7 @@ command(
   .option('--status <status>', 'only this status, such as 429, or a class such as 5xx')
   .option('--code <code>', 'only this error code or outcome')
   .option('--since <time>', sinceText)
-  .addOption(limitOption(50))
+  .addOption(limitOption)
   .option('--follow', 'keep printing new requests; with --json, one JSON value per line')
   .action(async (id: string | undefined, options) =>
     (await import('./logs.ts')).logsCommand(id, options, process.env),
@@ -166,7 +154,7 @@ command(program, 'usage', 'show usage and cost of a period by model, key or user
   .addOption(userFilter)
   .option('--key <id>', 'only this key')
   .option('--model <id>', 'only this model')
-  .addOption(limitOption(50))
+  .addOption(limitOption)
   .action(async (options) => (await import('./usage.ts')).usageCommand(options, process.env));
 
 const userText = 'the user: an id, or a name that no other user has';
@@ -292,11 +280,11 @@ command(order, 'list', 'list top-up orders, newest first')
     new Option('--wallet <name>', 'only orders of this wallet').choices(['wechat_pay', 'alipay']),
   )
   .option('--since <time>', sinceText)
-  .addOption(limitOption(50))
+  .addOption(limitOption)
   .action(async (options) => (await import('./order.ts')).listOrdersCommand(options, process.env));
 command(order, 'unmatched', 'list payments that are credited to nobody, newest first')
   .option('--since <time>', sinceText)
-  .addOption(limitOption(50))
+  .addOption(limitOption)
   .action(async (options) =>
     (await import('./order.ts')).listUnmatchedCommand(options, process.env),
   );
