@@ -7,11 +7,9 @@ import { signinVariables } from '../../sim/signin/apps.ts';
 import { createKey } from '../accounts/keys.ts';
 import { systemClock } from '../base/clock.ts';
 import { nanoPerYuan } from '../base/money.ts';
-import { readConfiguration } from '../catalog/config.ts';
 import { sampleModel } from '../catalog/sample-model.ts';
 import { credit } from '../ledger/ledger.ts';
-import { type Gateway, openGateway, serves } from '../app/gateway.ts';
-import { vendors } from '../providers/index.ts';
+import { type Gateway, openGateway } from '../app/gateway.ts';
 import { enrol } from '../signin/enrol.ts';
 import type { SigninSettings } from '../signin/settings.ts';
 import { defaultPort, gatewayOptions, type ServeOptions } from './gateway-options.ts';
@@ -21,7 +19,14 @@ import { paint, paintMoney } from './terminal.ts';
 import { shellWord, thisCommand } from './command-word.ts';
 import { demoRef } from './demo-ref.ts';
 import { chatCall, linkSpan } from './serve-lines.ts';
-import { openPagesSoon, orFail, signInLink, stopOnSignal, warnOfDifferences } from './serve.ts';
+import {
+  openPagesSoon,
+  orFail,
+  readConfigurationText,
+  signInLink,
+  stopOnSignal,
+  warnOfDifferences,
+} from './serve.ts';
 
 const yuanToStart = 100n;
 const portsAbove = 10;
@@ -37,9 +42,8 @@ interface DemoOptions extends ServeOptions {
 export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
   const simulator = await simulated(options.port ?? defaultPort);
-  const context = { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() };
   const configuration = orFail(
-    await readConfiguration(simConfig(simulator.url, [], options.faults === true), context),
+    await readConfigurationText(simConfig(simulator.url, [], options.faults === true), {}),
     'the demo',
   );
   // The operator's database must not get the demo's users, nor the operator's bucket their files.

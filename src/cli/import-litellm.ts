@@ -2,7 +2,6 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { systemClock } from '../base/clock.ts';
 import { loadBundled } from '../catalog/bundled.ts';
-import { readConfiguration } from '../catalog/config.ts';
 import { utcDate } from '../catalog/configuration.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import { describeProblems } from '../catalog/problem.ts';
@@ -10,10 +9,10 @@ import { readYaml } from '../catalog/yaml-source.ts';
 import { ofMillionths } from '../base/fraction.ts';
 import { type ConvertedConfig, convertLitellm } from '../imports/litellm.ts';
 import { litellmList } from '../imports/litellm-prices.ts';
-import { serves } from '../app/gateway.ts';
 import { vendors } from '../providers/index.ts';
 import type { Env } from './installation.ts';
 import { Failure, print, type SharedOptions, countPhrase, readText } from './command-io.ts';
+import { readConfigurationText } from './serve.ts';
 import { usdRateOf } from './usd-rate.ts';
 
 interface Options extends Pick<SharedOptions, 'json'> {
@@ -30,8 +29,7 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   const source = readYaml(readText(file));
   if (source.problems.length > 0) throw new Failure(describeProblems(file, source.problems));
   const { ratePpm } = usdRateOf(options.rate, env);
-  const now = systemClock.now();
-  const bundled = await loadBundled({ usdRatePpm: ratePpm, today: utcDate(now) });
+  const bundled = await loadBundled({ usdRatePpm: ratePpm, today: utcDate(systemClock.now()) });
   const list = options.prices === undefined ? undefined : listIn(options.prices);
   const converted = convertLitellm(source.value, {
     bundled,
@@ -41,7 +39,7 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   });
   if (converted.models.length + converted.channels.length + converted.leftOut.length === 0)
     throw new Failure(`${file} is not a LiteLLM configuration: it has no model_list`);
-  const text = await configurationText(converted, ratePpm, now);
+  const text = await configurationText(converted, ratePpm);
   if (options.out !== undefined) writeNew(options.out, text);
   const { leftOut, notes, models, channels } = converted;
   const lines = [...leftOut.map(({ what, why }) => `left out: ${what}: ${why}`), ...notes];
@@ -92,7 +90,6 @@ const anyValue = 'https://set';
 async function configurationText(
   { models, channels }: ConvertedConfig,
   ratePpm: bigint,
-  now: number,
 ): Promise<string> {
   const value = asNumbers({
     settings: { usd_rate: decimalText(ratePpm, 6) },
@@ -102,12 +99,10 @@ async function configurationText(
   });
   const text = stringify(value, { lineWidth: 0 });
   const names = [...text.matchAll(/(?<!\$)\$\{([^}\n]*)\}/g)].map(([, name = '']) => name);
-  const read = await readConfiguration(text, {
-    env: Object.fromEntries(names.map((name) => [name, anyValue])),
-    vendors: [...vendors.values()],
-    serves,
-    now,
-  });
+  const read = await readConfigurationText(
+    text,
+    Object.fromEntries(names.map((name) => [name, anyValue])),
+  );
   if (!read.ok)
     throw new Failure(
       `the resulting configuration is not valid:\n${describeProblems('configuration', read.problems)}`,

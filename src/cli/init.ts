@@ -3,9 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { firstOperator } from '../accounts/identities.ts';
 import type { User } from '../accounts/users.ts';
-import { serves } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
-import { readConfiguration } from '../catalog/config.ts';
 import { type Configuration, utcDate } from '../catalog/configuration.ts';
 import { exactDecimal } from '../catalog/decimal.ts';
 import { describeProblems } from '../catalog/problem.ts';
@@ -15,7 +13,7 @@ import type { Database } from '../storage/database.ts';
 import { sameData, shellWord, thisCommand } from './command-word.ts';
 import { countPhrase, Failure, print, type SharedOptions } from './command-io.ts';
 import { type Env, findInstallation, makeInstallation, withDatabase } from './installation.ts';
-import { configurationOf } from './serve.ts';
+import { configurationOf, readConfigurationText } from './serve.ts';
 import { keySteps, linkSpan, usualFile } from './serve-lines.ts';
 import { paint } from './terminal.ts';
 import { makeUser, userName } from './user.ts';
@@ -204,8 +202,7 @@ ${channels.length === 0 ? noChannels : channelsOf(channels, env)}
 
 /** Reads the text as `serve` will. */
 async function readBack(text: string, env: Env): Promise<Configuration> {
-  const context = { env, vendors: [...vendors.values()], serves, now: systemClock.now() };
-  const read = await readConfiguration(text, context);
+  const read = await readConfigurationText(text, env);
   if (read.ok) return read.configuration;
   throw new Failure(
     `these answers do not make a valid configuration:\n${describeProblems('it', read.problems)}`,

@@ -1,6 +1,10 @@
 import { type Gateway, openGateway, serves } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
-import type { Configuration, ConfigurationResult } from '../catalog/configuration.ts';
+import type {
+  Configuration,
+  ConfigurationContext,
+  ConfigurationResult,
+} from '../catalog/configuration.ts';
 import { environmentConfiguration } from '../catalog/environment.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { vendors } from '../providers/index.ts';
@@ -21,33 +25,35 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
     const { supervise } = await import('./workers/supervisor.ts');
     return printReady(options, await supervise(workers, options.data, env));
   }
+  // Of several processes, the first one speaks for all.
+  const isFirst = worker?.first !== false;
+  const warn = (text: string): void => {
+    if (isFirst) console.error(`tollgate: ${text}`);
+  };
   const configuration = await configurationOf(options.config, env, options.port);
-  if (worker?.first !== false)
-    for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
+  for (const warning of configuration.warnings) warn(warning);
   // Without a file and without keys, the gateway goes on selling what was recorded before.
   const named = options.config !== undefined || configuration.channels.length > 0;
   const wanted = await gatewayOptions(options, named ? configuration : undefined, env);
-  if (looksTyped(wanted.masterKey) && worker?.first !== false)
-    console.error(
-      `tollgate: the master key is easy to guess. Make a new one with: ${masterKeyCommand}`,
-    );
+  if (looksTyped(wanted.masterKey))
+    warn(`the master key is easy to guess. Make a new one with: ${masterKeyCommand}`);
   // The first of several processes accepts the database. The others find it accepted.
-  const acceptDatabase = wanted.acceptDatabase === true && worker?.first !== false;
+  const acceptDatabase = wanted.acceptDatabase === true && isFirst;
   const gateway = await openGateway({ ...wanted, acceptDatabase, workers: worker });
   stopOnSignal(gateway);
   openPagesSoon(gateway);
   warnOfDifferences(gateway, wanted.publicModels);
-  if (wanted.oldMasterKey !== undefined && worker?.first !== false)
-    console.error(
-      `tollgate: vendors' keys of ${countPhrase(gateway.resealed, 'channel')} are encrypted with the new master key now: remove TOLLGATE_OLD_MASTER_KEY`,
+  if (wanted.oldMasterKey !== undefined)
+    warn(
+      `vendors' keys of ${countPhrase(gateway.resealed, 'channel')} are encrypted with the new master key now: remove TOLLGATE_OLD_MASTER_KEY`,
     );
-  if (gateway.parts.catalog().channels.size === 0 && worker?.first !== false)
-    console.error(`tollgate: ${noVendorText(options.config)}`);
-  const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
-  const { database, parts } = gateway;
-  const { url } = gateway;
-  const told = { database, url, catalogue: parts.catalog(), data: options.data, env, link };
-  const lines = worker?.first === false ? [] : await serveLines(told);
+  const { database, parts, url } = gateway;
+  const catalogue = parts.catalog();
+  if (catalogue.channels.size === 0) warn(noVendorText(options.config));
+  const link = isFirst ? await signInLink(gateway, wanted.signin, env) : undefined;
+  const lines = isFirst
+    ? await serveLines({ database, url, catalogue, data: options.data, env, link })
+    : [];
   if (worker === undefined) printReady(options, { url, link, lines });
   else worker.ready({ url, link, lines });
 }
@@ -87,20 +93,26 @@ export async function configurationOf(
   env: Env,
   ownPort: number = defaultPort,
 ): Promise<Configuration> {
-  const context = { env, vendors: [...vendors.values()], serves, now: systemClock.now(), ownPort };
-  if (file === undefined) return orFail(await environmentConfiguration(context), 'the environment');
-  return orFail(await readConfigurationFile(file, env), file);
+  if (file !== undefined) return orFail(await readConfigurationFile(file, env), file);
+  const context = { ...configurationContext(env), ownPort };
+  return orFail(await environmentConfiguration(context), 'the environment');
 }
 
-export async function readConfigurationFile(file: string, env: Env): Promise<ConfigurationResult> {
+export const readConfigurationFile = (file: string, env: Env): Promise<ConfigurationResult> =>
+  readConfigurationText(readText(file), env);
+
+/** Reads a configuration with the vendors of this build. */
+export async function readConfigurationText(text: string, env: Env): Promise<ConfigurationResult> {
   const { readConfiguration } = await import('../catalog/config.ts');
-  return readConfiguration(readText(file), {
-    env,
-    vendors: [...vendors.values()],
-    serves,
-    now: systemClock.now(),
-  });
+  return readConfiguration(text, configurationContext(env));
 }
+
+const configurationContext = (env: Env): ConfigurationContext => ({
+  env,
+  vendors: [...vendors.values()],
+  serves,
+  now: systemClock.now(),
+});
 
 export function orFail(result: ConfigurationResult, where: string): Configuration {
   if (result.ok) return result.configuration;
