@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { systemClock } from '../base/clock.ts';
 import { isDay } from '../base/calendar.ts';
 import { type Nano, parseYuan } from '../base/money.ts';
 import { DatabaseError } from '../storage/database.ts';
@@ -50,11 +51,7 @@ export function print(
   value: unknown,
   lines: readonly string[],
 ): void {
-  console.log(
-    json === true
-      ? JSON.stringify(value)
-      : forStream(lines.join('\n'), process.stdout, process.env),
-  );
+  console.log(json === true ? JSON.stringify(value) : forStream(lines.join('\n'), process.stdout));
 }
 
 /**
@@ -81,7 +78,7 @@ export function yuanOption(option: string, text: string): Nano {
 const spanMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Wall clock, ms, of an option: `30m`, `24h`, `7d` before now, or a time such as 2027-01-31. */
-export function timeOption(option: string, text: string, now: number): number {
+export function timeOption(option: string, text: string, now = systemClock.now()): number {
   const [, count, unit] = /^(\d{1,5})(m|h|d)$/.exec(text) ?? [];
   if (count !== undefined)
     return now - Number(count) * spanMs[unit === 'm' || unit === 'h' ? unit : 'd'];
@@ -102,6 +99,9 @@ export function timeIn(text: string): number | undefined {
   const at = day === undefined || !isDay(day) ? Number.NaN : Date.parse(text);
   return Number.isNaN(at) ? undefined : at;
 }
+
+/** An instant without its fraction of a second: `2027-01-31T12:00:00Z`. */
+export const toSecond = (instant: string): string => instant.replace(/\.\d+Z$/, 'Z');
 
 const pageSize = 1_000;
 

@@ -5,10 +5,10 @@ import type { OperatorRequest, OperatorRequestDetail } from '../console/contract
 import { operatorRequests, requestDetail } from '../console/operator/requests.ts';
 import { requestLogPage, type RequestLogQuery } from '../request-log/queries.ts';
 import type { Database } from '../storage/database.ts';
-import { Failure, print, type SharedOptions, timeOption } from './command-io.ts';
+import { Failure, print, type SharedOptions, timeOption, toSecond } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { forStream, paint, paintState, table } from './terminal.ts';
-import { userNamed } from './user.ts';
+import { filteredUser } from './user.ts';
 
 interface LogOptions extends SharedOptions {
   readonly user?: string;
@@ -52,8 +52,8 @@ async function questionFrom(database: Database, options: LogOptions): Promise<Re
   const { user, key, model, channel, status, code, since, limit } = options;
   if (status !== undefined && !statusForm.test(status))
     throw new Failure(`--status is a status such as 429, or a class such as 5xx, not '${status}'`);
-  const from = since === undefined ? undefined : timeOption('--since', since, systemClock.now());
-  const account = user === undefined ? undefined : (await userNamed(database, user)).id;
+  const from = since === undefined ? undefined : timeOption('--since', since);
+  const account = await filteredUser(database, user);
   return { account, key, model, channel, status, code, from, limit };
 }
 
@@ -96,7 +96,7 @@ export async function followLog(
 const heads = ['time (UTC)', 'status', 'outcome', 'model', 'channel', 'user', 'ms', 'id'];
 
 const rowOf = (request: OperatorRequest): readonly string[] => [
-  request.at.replace(/\.\d+Z$/, 'Z'),
+  toSecond(request.at),
   String(request.status),
   request.outcome,
   request.model ?? '',
@@ -113,7 +113,7 @@ function show({ json }: LogOptions, requests: readonly OperatorRequest[]): void 
       ? requests.map((request) => JSON.stringify(request))
       : table(heads, requests.map(rowOf)).slice(1);
   const text = lines.join('\n');
-  console.log(json === true ? text : forStream(text, process.stdout, process.env));
+  console.log(json === true ? text : forStream(text, process.stdout));
 }
 
 async function showRequest(database: Database, id: string, options: LogOptions): Promise<void> {

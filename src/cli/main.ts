@@ -13,7 +13,7 @@ setDefaultAutoSelectFamilyAttemptTimeout(2_000);
 
 program.parseAsync().catch((error: unknown) => {
   const text = `${paint('red', 'tollgate:')} ${faultText(error)}`;
-  console.error(forStream(text, process.stderr, process.env));
+  console.error(forStream(text, process.stderr));
   // A gateway that failed halfway still has threads and timers, which would keep the process alive.
   process.exit(1);
 });

@@ -1,13 +1,12 @@
 import { formatYuan } from '../base/money.ts';
-import { systemClock } from '../base/clock.ts';
 import { operatorOrders } from '../console/user/orders.ts';
 import { instant, nanoOf, yuan } from '../console/format.ts';
 import { listOrders, listUnmatched, type PaymentOrderState } from '../payments/orders.ts';
 import type { WalletId } from '../payments/wallet.ts';
-import { print, type SharedOptions, timeOption } from './command-io.ts';
+import { print, type SharedOptions, timeOption, toSecond } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { table } from './terminal.ts';
-import { userNamed } from './user.ts';
+import { filteredUser } from './user.ts';
 
 interface OrderOptions extends SharedOptions {
   readonly user?: string;
@@ -20,13 +19,13 @@ interface OrderOptions extends SharedOptions {
 /** Top-ups, the newest first. */
 export async function listOrdersCommand(options: OrderOptions, env: Env): Promise<void> {
   const { user, state, wallet, since, limit } = options;
-  const from = since === undefined ? undefined : timeOption('--since', since, systemClock.now());
+  const from = since === undefined ? undefined : timeOption('--since', since);
   await withDatabase(options, env, async (database) => {
-    const account = user === undefined ? undefined : (await userNamed(database, user)).id;
+    const account = await filteredUser(database, user);
     const found = await listOrders(database, { account, state, wallet, from, limit });
     const orders = await operatorOrders(database, found);
     const rows = orders.map((order) => [
-      order.created_at.replace(/\.\d+Z$/, 'Z'),
+      toSecond(order.created_at),
       order.id,
       order.user.name,
       order.wallet,
@@ -49,7 +48,7 @@ export async function listUnmatchedCommand(
   env: Env,
 ): Promise<void> {
   const { since, limit } = options;
-  const from = since === undefined ? 0 : timeOption('--since', since, systemClock.now());
+  const from = since === undefined ? 0 : timeOption('--since', since);
   await withDatabase(options, env, async (database) => {
     const payments = await listUnmatched(database, from, limit);
     const items = payments.map(({ orderId, amount, at, ...rest }) => ({
@@ -59,7 +58,7 @@ export async function listUnmatchedCommand(
       amount: yuan(amount),
     }));
     const rows = items.map(({ at, wallet, number, order, amount, currency, why }) => [
-      at.replace(/\.\d+Z$/, 'Z'),
+      toSecond(at),
       wallet,
       number,
       order,

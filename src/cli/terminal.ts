@@ -33,7 +33,7 @@ export function showsColour({ isTTY }: Pick<OutputStream, 'isTTY'>, env: Env): b
 }
 
 /** The text with its styles, or without them. */
-export const forStream = (text: string, stream: OutputStream, env: Env): string =>
+export const forStream = (text: string, stream: OutputStream, env: Env = process.env): string =>
   showsColour(stream, env) ? text : stripVTControlCharacters(text);
 
 const good: ReadonlySet<string> = new Set([

@@ -14,7 +14,7 @@ import {
 } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { paintMoney, table } from './terminal.ts';
-import { userNamed } from './user.ts';
+import { filteredUser } from './user.ts';
 
 interface UsageOptions extends SharedOptions {
   readonly by: 'model' | 'key' | 'user';
@@ -40,8 +40,7 @@ export async function usageCommand(options: UsageOptions, env: Env): Promise<voi
   if (from >= to) throw new Failure('--since is before --until');
   const { by, key: keyId, model, limit } = options;
   await withDatabase(options, env, async (database) => {
-    const account =
-      options.user === undefined ? undefined : (await userNamed(database, options.user)).id;
+    const account = await filteredUser(database, options.user);
     const rows = await database.snapshot(() =>
       spendingOfAll({ from, to, account, keyId, model }, columns[by]),
     );

@@ -189,6 +189,13 @@ export async function userNamed(database: Database, text: string): Promise<User>
   throw new Failure(`${many} users are called ${text}: ${ids.join(', ')}`);
 }
 
+/** The id of the only user whose rows are listed; undefined: those of all users. */
+export const filteredUser = async (
+  database: Database,
+  text: string | undefined,
+): Promise<string | undefined> =>
+  text === undefined ? undefined : (await userNamed(database, text)).id;
+
 export async function creditUserCommand(options: TransferOptions, env: Env): Promise<void> {
   const { amount, reason } = transferOf(options);
   await withDatabase(options, env, async (database) => {
