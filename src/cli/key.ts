@@ -1,4 +1,4 @@
-import { byCommand, writeAudit } from '../accounts/audit.ts';
+import { type AuditedAction, byCommand, writeAudit } from '../accounts/audit.ts';
 import { endOldSecret, type Grace, graces, rotateKey } from '../accounts/key-secrets.ts';
 import {
   createKey,
@@ -59,17 +59,10 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
   const { name = 'key' } = options;
   if (name !== plainName(name)) throw new Failure('--name is one line of at most 100 characters');
   await withDatabase(options, env, async (database) => {
-    const groups = await groupNames(database);
-    if (!groups.includes(options.group)) {
-      throw new Failure(
-        groups.length === 0
-          ? 'there is no group yet: start the gateway once, so that it records its configuration'
-          : `there is no group '${options.group}'; there are: ${groups.join(', ')}`,
-      );
-    }
+    const { group } = options;
+    await requireGroup(database, group);
     const at = systemClock.now();
     const { id: userId } = await userNamed(database, options.user);
-    const { group } = options;
     const terms = await termsFrom(options, database);
     const made = await database.transact(() =>
       making({
@@ -85,27 +78,40 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
       }),
     );
     if (made === undefined) throw noUser(userId);
+    const { id } = made.key;
     const end = expiresAt === undefined ? {} : { expires_at: expiresAt };
-    const value = { id: made.key.id, key: made.secret, group: made.key.group, ...end };
     const until = expiresAt === undefined ? '' : `, until ${new Date(expiresAt).toISOString()}`;
-    print(options, value, [
-      `${made.secret}`,
-      `(key ${made.key.id}, group ${made.key.group}${until}; it is shown only once)`,
+    print(options, { id, key: made.secret, group, ...end }, [
+      made.secret,
+      `(key ${id}, group ${group}${until}; it is shown only once)`,
     ]);
   });
 }
 
+async function requireGroup(database: Database, group: string): Promise<void> {
+  const groups = await groupNames(database);
+  if (groups.includes(group)) return;
+  throw new Failure(
+    groups.length === 0
+      ? 'there is no group yet: start the gateway once, so that it records its configuration'
+      : `there is no group '${group}'; there are: ${groups.join(', ')}`,
+  );
+}
+
 function* making(request: NewKey): ReturnType<typeof createKey> {
   const made = yield* createKey(request);
-  const entry = made && {
-    target: made.key.id,
-    account: made.key.userId,
-    after: { name: made.key.name, group: made.key.group },
-  };
-  if (entry !== undefined)
-    yield* writeAudit(request.at, { ...byCommand, ...entry, action: 'key.create' });
+  if (made === undefined) return undefined;
+  const after = { name: made.key.name, group: made.key.group };
+  yield* auditKey(made.key, request.at, { action: 'key.create', after });
   return made;
 }
+
+/** Writes an action on a key into the audit trail, where its user can read it. */
+const auditKey = (
+  { id, userId }: Key,
+  at: number,
+  action: Pick<AuditedAction, 'action' | 'before' | 'after'>,
+): Transaction<unknown> => writeAudit(at, { ...byCommand, ...action, target: id, account: userId });
 
 /** A change and its line in the audit trail. Changes of keys take turns. */
 function* changing(
@@ -116,13 +122,11 @@ function* changing(
   const before = yield* keyById(id);
   const after = before && (yield* change(before));
   if (before === undefined || after === undefined) return undefined;
-  const entry = {
-    target: id,
-    account: after.userId,
+  yield* auditKey(after, systemClock.now(), {
+    action: 'key.update',
     before: keyFacts(before),
     after: keyFacts(after),
-  };
-  yield* writeAudit(systemClock.now(), { ...byCommand, ...entry, action: 'key.update' });
+  });
   return after;
 }
 
@@ -255,21 +259,24 @@ export async function rotateKeyCommand(
 ): Promise<void> {
   const at = systemClock.now();
   const until = at + graces[options.grace];
+  const untilText = new Date(until).toISOString();
   await withDatabase(options, env, async (database) => {
     const made = await database.transact(function* () {
       yield bump(keysTopic);
       const before = yield* keyById(id);
       const done = before && (yield* rotateKey(before, options.grace, at));
       if (before === undefined || done === undefined) return undefined;
-      const after = { last4: done.key.last4, old_works_until: new Date(until).toISOString() };
-      const entry = { target: id, account: before.userId, before: { last4: before.last4 }, after };
-      yield* writeAudit(at, { ...byCommand, ...entry, action: 'key.rotate' });
+      yield* auditKey(before, at, {
+        action: 'key.rotate',
+        before: { last4: before.last4 },
+        after: { last4: done.key.last4, old_works_until: untilText },
+      });
       return done;
     });
     if (made === undefined) throw noKey(id);
     print(options, { id, key: made.secret, old_works_until: until }, [
       made.secret,
-      `(the new secret of key ${id}, shown only once; the old one ${options.grace === 'now' ? 'no longer works' : `works until ${new Date(until).toISOString()}`})`,
+      `(the new secret of key ${id}, shown only once; the old one ${options.grace === 'now' ? 'no longer works' : `works until ${untilText}`})`,
     ]);
   });
 }
@@ -286,8 +293,7 @@ export async function endOldSecretCommand(
       const found = yield* keyById(id);
       if (found === undefined) return undefined;
       yield* endOldSecret(id, at);
-      const entry = { target: id, account: found.userId, action: 'key.end_old_secret' };
-      yield* writeAudit(at, { ...byCommand, ...entry });
+      yield* auditKey(found, at, { action: 'key.end_old_secret' });
       return found;
     });
     if (key === undefined) throw noKey(id);
@@ -306,8 +312,7 @@ export async function deleteKeyCommand(
       const gone = yield* setKeyStatus(id, 'deleted');
       if (gone === undefined) return undefined;
       const before = { name: gone.name, group: gone.group };
-      const entry = { target: id, account: gone.userId, before, action: 'key.delete' };
-      yield* writeAudit(systemClock.now(), { ...byCommand, ...entry });
+      yield* auditKey(gone, systemClock.now(), { action: 'key.delete', before });
       return gone;
     });
     if (key === undefined) throw noKey(id);
