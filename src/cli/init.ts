@@ -16,7 +16,7 @@ import { type Env, findInstallation, makeInstallation, withDatabase } from './in
 import { configurationOf, readConfigurationText } from './serve.ts';
 import { keySteps, linkSpan, usualFile } from './serve-lines.ts';
 import { paint } from './terminal.ts';
-import { makeUser, userName } from './user.ts';
+import { makeUser, userName, userText } from './user.ts';
 
 interface InitOptions extends SharedOptions {
   readonly vendors?: string;
@@ -91,8 +91,8 @@ async function operatorOf(database: Database, name: string): Promise<Operator> {
   return { user: made, created: true };
 }
 
-function operatorLine({ user: { id, name }, created }: Operator): string {
-  const operator = `operator ${id} (${paint('bold', name)})`;
+function operatorLine({ user, created }: Operator): string {
+  const operator = `operator ${userText(user)}`;
   return created ? `created ${operator}` : `${operator} exists already: no other was created`;
 }
 

@@ -41,9 +41,7 @@ export async function createUserCommand(
     env,
     async (database) => {
       const user = await database.transact(() => makeUser(name, options.role, systemClock.now()));
-      print(options, shown(user, 0n), [
-        `created ${user.role} ${user.id} (${paint('bold', user.name)})`,
-      ]);
+      print(options, shown(user, 0n), [`created ${user.role} ${userText(user)}`]);
     },
     { mayBegin: true },
   );
@@ -95,6 +93,28 @@ function reasonOf(text: string): string {
 export const noUser = (id: string): Failure =>
   new Failure(`there is no user ${id}; 'user list' shows all`);
 
+export async function creditUserCommand(options: TransferOptions, env: Env): Promise<void> {
+  const { amount, reason } = transferOf(options);
+  await withDatabase(options, env, async (database) => {
+    const user = await userNamed(database, options.user);
+    const account = user.id;
+    const id = `grant_${options.id ?? randomText(24)}`;
+    const at = systemClock.now();
+    const done = await creditAccount(
+      database,
+      { id, account, from: 'grants', amount, code: 'grant', ref: reason, at },
+      () => auditTransfer('user.credit', { id, account, amount, reason, at }),
+    );
+    if (done === 'exists_different')
+      throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
+    const now = await balance(database, account);
+    if (now === undefined) throw noUser(account);
+    print(options, shown(user, now.balance), [
+      `${nowHas(user, now.balance)}${done === 'exists' ? '; this credit was already made' : ''}`,
+    ]);
+  });
+}
+
 export async function debitUserCommand(options: TransferOptions, env: Env): Promise<void> {
   const { amount, reason } = transferOf(options);
   await withDatabase(options, env, async (database) => {
@@ -102,17 +122,8 @@ export async function debitUserCommand(options: TransferOptions, env: Env): Prom
     const account = user.id;
     const id = `debit_${options.id ?? randomText(24)}`;
     const at = systemClock.now();
-    const entry = {
-      ...byCommand,
-      action: 'user.debit',
-      target: `user:${account}`,
-      account,
-      reason,
-    };
-    const after = { amount: formatYuan(-amount), transfer: id };
-    const wish = { id, account, amount, ref: reason, at };
-    const done = await debit(database, systemClock, wish, () =>
-      writeAudit(at, { ...entry, after }),
+    const done = await debit(database, systemClock, { id, account, amount, ref: reason, at }, () =>
+      auditTransfer('user.debit', { id, account, amount: -amount, reason, at }),
     );
     if (done === 'exists_different')
       throw new Failure(`a debit with the id ${options.id} exists, for another user or amount`);
@@ -123,10 +134,37 @@ export async function debitUserCommand(options: TransferOptions, env: Env): Prom
         `${account} has less than ${formatYuan(amount)} yuan available: balance ${formatYuan(funds.balance)}, of which tasks hold ${formatYuan(funds.held)}`,
       );
     print(options, shown(user, funds.balance), [
-      `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(funds.balance))} yuan${done === 'exists' ? '; this debit was already made' : ''}`,
+      `${nowHas(user, funds.balance)}${done === 'exists' ? '; this debit was already made' : ''}`,
     ]);
   });
 }
+
+interface AuditedTransfer {
+  readonly id: string;
+  readonly account: string;
+  readonly amount: Nano;
+  readonly reason: string;
+  readonly at: number;
+}
+
+const auditTransfer = (
+  action: string,
+  { id, account, amount, reason, at }: AuditedTransfer,
+): Transaction<unknown> =>
+  writeAudit(at, {
+    ...byCommand,
+    action,
+    target: `user:${account}`,
+    account,
+    reason,
+    after: { amount: formatYuan(amount), transfer: id },
+  });
+
+const nowHas = (user: User, balanceNow: Nano): string =>
+  `${userText(user)} now has ${paintMoney(formatYuan(balanceNow))} yuan`;
+
+/** A user's id and name, for people. */
+export const userText = ({ id, name }: User): string => `${id} (${paint('bold', name)})`;
 
 /** Suspends a user, or ends that. The last operator stays one. */
 export async function suspendUserCommand(
@@ -142,9 +180,7 @@ export async function suspendUserCommand(
     if (user === undefined) throw noUser(id);
     const now = await balance(database, id);
     const value = { ...shown(user, now?.balance ?? 0n), state: user.state };
-    print(options, value, [
-      `${user.id} (${paint('bold', user.name)}) is ${paintState(user.state)}`,
-    ]);
+    print(options, value, [`${userText(user)} is ${paintState(user.state)}`]);
   });
 }
 
@@ -195,39 +231,6 @@ export const filteredUser = async (
   text: string | undefined,
 ): Promise<string | undefined> =>
   text === undefined ? undefined : (await userNamed(database, text)).id;
-
-export async function creditUserCommand(options: TransferOptions, env: Env): Promise<void> {
-  const { amount, reason } = transferOf(options);
-  await withDatabase(options, env, async (database) => {
-    const user = await userNamed(database, options.user);
-    const account = user.id;
-    const id = `grant_${options.id ?? randomText(24)}`;
-    const at = systemClock.now();
-    const entry = {
-      action: 'user.credit',
-      target: `user:${account}`,
-      account,
-      reason,
-    };
-    const done = await creditAccount(
-      database,
-      { id, account, from: 'grants', amount, code: 'grant', ref: reason, at },
-      () =>
-        writeAudit(at, {
-          ...entry,
-          ...byCommand,
-          after: { amount: formatYuan(amount), transfer: id },
-        }),
-    );
-    if (done === 'exists_different')
-      throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
-    const now = await balance(database, account);
-    if (now === undefined) throw noUser(account);
-    print(options, shown(user, now.balance), [
-      `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(now.balance))} yuan${done === 'exists' ? '; this credit was already made' : ''}`,
-    ]);
-  });
-}
 
 export async function listUsersCommand(options: SharedOptions, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
