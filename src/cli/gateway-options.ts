@@ -6,9 +6,9 @@ import type { GatewayOptions } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Configuration } from '../catalog/configuration.ts';
 import { isNetwork } from '../http/client-address.ts';
-import { type NotificationSettings, notificationSettings } from '../notifications/settings.ts';
+import { notificationSettings } from '../notifications/settings.ts';
 import { type PaymentSettings, paymentSettings, wrongPayments } from '../payments/settings.ts';
-import { type SigninSettings, signinSettings } from '../signin/settings.ts';
+import { signinSettings } from '../signin/settings.ts';
 import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { loadMasterKey, oldMasterKey } from '../storage/seal.ts';
 import type { Traces } from '../telemetry/traces.ts';
@@ -47,9 +47,9 @@ export async function gatewayOptions(
     redisUrl: redisUrl(env),
     publicUrl: publicUrl(env),
     payments: paymentsOf(configuration, env),
-    signin: signinOf(configuration, env),
+    signin: settingsOrFail(signinSettings(configuration?.signin, env)),
     publicModels: configuration?.publicModels ?? (env['TOLLGATE_PUBLIC_MODELS'] || undefined),
-    notifications: notificationsOf(env),
+    notifications: settingsOrFail(notificationSettings(env)),
     trustedProxies: proxiesOf(env),
     masterKey: await loadMasterKey(dataFolder, env),
     oldMasterKey: oldMasterKey(env),
@@ -114,14 +114,8 @@ export function publicUrl(env: Env): string | undefined {
   );
 }
 
-function signinOf(configuration: Configuration | undefined, env: Env): SigninSettings {
-  const settings = signinSettings(configuration?.signin, env);
-  if (typeof settings === 'string') throw new Failure(settings);
-  return settings;
-}
-
-function notificationsOf(env: Env): NotificationSettings | undefined {
-  const settings = notificationSettings(env);
+/** A room's settings; fails where the room says in a sentence what is wrong with them. */
+function settingsOrFail<T>(settings: T | string): T {
   if (typeof settings === 'string') throw new Failure(settings);
   return settings;
 }

@@ -5,7 +5,7 @@ import type { OutputStream } from './terminal.ts';
 
 /** Work shorter than this needs no progress. */
 const silentMs = 1_000;
-const terminalEveryMs = 200;
+const drawEveryMs = 200;
 const pipeEveryMs = 10_000;
 const clearedLine = '\r\u001b[2K';
 
@@ -27,9 +27,8 @@ export class ProgressLine {
     this.#stream = stream;
     this.#clock = clock;
     this.#begunMs = clock.monotonicMs();
-    this.#writtenMs = Number.NEGATIVE_INFINITY;
     // Elsewhere than in a terminal the first line comes after ten seconds as well.
-    if (stream.isTTY !== true) this.#writtenMs = this.#begunMs;
+    this.#writtenMs = stream.isTTY === true ? Number.NEGATIVE_INFINITY : this.#begunMs;
   }
 
   /** How far the work has come: `3 of 21 rules`. */
@@ -42,7 +41,7 @@ export class ProgressLine {
   draw(): void {
     const now = this.#clock.monotonicMs();
     const terminal = this.#stream.isTTY === true;
-    const wait = terminal ? terminalEveryMs : pipeEveryMs;
+    const wait = terminal ? drawEveryMs : pipeEveryMs;
     if (now - this.#begunMs < silentMs || now - this.#writtenMs < wait) return;
     this.#writtenMs = now;
     this.#shown = true;
@@ -64,7 +63,10 @@ export async function withProgress<T>(
   look?: () => string,
 ): Promise<T> {
   const line = new ProgressLine(work, process.stderr, systemClock);
-  const timer = setInterval(() => (look === undefined ? line.draw() : line.tell(look())), 200);
+  const timer = setInterval(
+    () => (look === undefined ? line.draw() : line.tell(look())),
+    drawEveryMs,
+  );
   try {
     return await body((detail) => line.tell(detail));
   } finally {
