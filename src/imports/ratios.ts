@@ -52,48 +52,45 @@ const hourOverMinutes: Fraction = { numerator: 8n, denominator: 5n };
 const tokenPlaces = 9;
 const callPlaces = 15;
 
+/** The options that hold ratios or prices of models, by model. */
+const tableOptions = [
+  'ModelRatio',
+  'ModelPrice',
+  'CompletionRatio',
+  'CacheRatio',
+  'CreateCacheRatio',
+  'ImageRatio',
+  'AudioRatio',
+  'AudioCompletionRatio',
+] as const;
+const groupsOption = 'GroupRatio';
+const modesOption = 'billing_setting.billing_mode';
+const importedOptions = new Set<string>([...tableOptions, groupsOption, modesOption]);
+
+type RatioTable = ReadonlyMap<string, Fraction>;
+type Tables = ReadonlyMap<(typeof tableOptions)[number], RatioTable | undefined>;
+
 export function readRatios(foreign: ForeignInstallation, worth: UnitWorth): Ratios {
   const notes: ImportNote[] = [];
-  const table = (name: string): RatioTable | undefined => savedTable(foreign, name, notes);
-  const tables: Tables = {
-    model: table('ModelRatio'),
-    call: table('ModelPrice'),
-    completion: table('CompletionRatio'),
-    cache: table('CacheRatio'),
-    cacheWrite: table('CreateCacheRatio'),
-    image: table('ImageRatio'),
-    audio: table('AudioRatio'),
-    audioOutput: table('AudioCompletionRatio'),
-    modes: parsedObject(foreign.options.get('billing_setting.billing_mode') ?? '') ?? {},
-  };
+  const table = (option: string): RatioTable | undefined => savedTable(foreign, option, notes);
+  const tables: Tables = new Map(tableOptions.map((option) => [option, table(option)]));
+  const modes = parsedObject(foreign.options.get(modesOption) ?? '') ?? {};
   return {
-    groups: table('GroupRatio') ?? new Map([['default', unity]]),
+    groups: table(groupsOption) ?? new Map([['default', unity]]),
     usable: usableGroups(foreign),
     notes: [...notes, ...ignoredOptions(foreign)],
     priceOf(model, kind, known) {
-      if (tables.modes[model] === 'tiered_expr')
+      if (modes[model] === 'tiered_expr')
         return 'its price is an expression there: write its tiers down';
-      const call = tables.call?.get(model);
+      const call = tables.get('ModelPrice')?.get(model);
       if (call !== undefined) return perCall(call, kind, worth);
-      const ratio = tables.model?.get(model);
+      const ratio = tables.get('ModelRatio')?.get(model);
       if (ratio === undefined) return 'no ratio is saved for it';
       if (!tokenKinds.includes(kind))
         return `its ratio counts tokens, and a ${kind} model is sold otherwise`;
       return perToken(model, ratio, tables, known, worth);
     },
   };
-}
-
-interface Tables {
-  readonly model: RatioTable | undefined;
-  readonly call: RatioTable | undefined;
-  readonly completion: RatioTable | undefined;
-  readonly cache: RatioTable | undefined;
-  readonly cacheWrite: RatioTable | undefined;
-  readonly image: RatioTable | undefined;
-  readonly audio: RatioTable | undefined;
-  readonly audioOutput: RatioTable | undefined;
-  readonly modes: Readonly<Record<string, unknown>>;
 }
 
 /** The price of a call. For an image model, a call is one image. */
@@ -116,12 +113,13 @@ function perToken(
   const notes: string[] = [];
   const input = divided(product(ratio, million, worth.rate), worth.perDollar);
   const completion = completionOf(model, tables, known, notes);
+  const cacheRatios = tables.get('CacheRatio');
   const cached =
-    tables.cache === undefined ? bundledShare(known, 'cached_input') : tables.cache.get(model);
+    cacheRatios === undefined ? bundledShare(known, 'cached_input') : cacheRatios.get(model);
   const written =
-    tables.cacheWrite?.get(model) ??
+    tables.get('CreateCacheRatio')?.get(model) ??
     (known?.facts.price.rates.cache_write_5m === undefined ? undefined : usualCacheWrite);
-  const sound = tables.audio?.get(model);
+  const sound = tables.get('AudioRatio')?.get(model);
   const factors: Readonly<Record<string, Fraction | undefined>> = {
     input: unity,
     cached_input: cached,
@@ -129,8 +127,8 @@ function perToken(
     cache_write_1h: written && product(written, hourOverMinutes),
     output: completion,
     audio_input: sound,
-    audio_output: sound && product(sound, tables.audioOutput?.get(model) ?? unity),
-    image_input: tables.image?.get(model),
+    audio_output: sound && product(sound, tables.get('AudioCompletionRatio')?.get(model) ?? unity),
+    image_input: tables.get('ImageRatio')?.get(model),
   };
   const price = Object.entries(factors).flatMap(([member, factor]) =>
     factor === undefined
@@ -146,11 +144,11 @@ function perToken(
  */
 function completionOf(
   model: string,
-  { completion }: Tables,
+  tables: Tables,
   known: BundledModel | undefined,
   notes: string[],
 ): Fraction {
-  const saved = completion?.get(model);
+  const saved = tables.get('CompletionRatio')?.get(model);
   if (saved !== undefined) return saved;
   const share = bundledShare(known, 'output');
   notes.push(
@@ -170,22 +168,6 @@ function bundledShare(
     ? undefined
     : { numerator: other, denominator: input };
 }
-
-type RatioTable = ReadonlyMap<string, Fraction>;
-
-/** The saved options that the importer reads. */
-const importedOptions = new Set([
-  'ModelRatio',
-  'ModelPrice',
-  'CompletionRatio',
-  'CacheRatio',
-  'CreateCacheRatio',
-  'ImageRatio',
-  'AudioRatio',
-  'AudioCompletionRatio',
-  'GroupRatio',
-  'billing_setting.billing_mode',
-]);
 
 /**
  * Options whose name is about prices or access to models; each release of that program adds some.
