@@ -19,10 +19,10 @@ export async function openSource(place: string): Promise<ImportSource> {
   if (place === '')
     throw new ImportSourceError('name a SQLite file, or the address of a PostgreSQL database');
   if (/^postgres(?:ql)?:\/\//.test(place))
-    return openOr(
+    return sourceOf(
       place,
       () => open(place),
-      'public',
+      '',
       'information_schema.tables WHERE table_schema=current_schema() AND table_name=$1',
     );
   if (/^mysql:|@tcp\(|@unix\(/.test(place))
@@ -31,10 +31,10 @@ export async function openSource(place: string): Promise<ImportSource> {
     );
   const path = resolve(place.replace(/^sqlite:(?:\/\/)?/, ''));
   if (!existsSync(path)) throw new ImportSourceError(`there is no file ${path}`);
-  return openOr(
+  return sourceOf(
     place,
     () => attached(path),
-    'source',
+    'source.',
     "source.sqlite_master WHERE type='table' AND name=$1",
   );
 }
@@ -49,35 +49,32 @@ async function attached(path: string): Promise<Database> {
   return database;
 }
 
-async function openOr(
+/** `schema`: what a table's name begins with. `tables`: where the database lists its tables. */
+async function sourceOf(
   place: string,
   opening: () => Promise<Database>,
   schema: string,
   tables: string,
 ): Promise<ImportSource> {
-  try {
-    const database = await opening();
-    await database.query(`SELECT 1 FROM ${tables}`, ['users']);
-    return {
-      async rows(table, by) {
-        if ((await database.query(`SELECT 1 FROM ${tables}`, [table])).length === 0)
-          return undefined;
-        const from = schema === 'source' ? `source.${table}` : table;
-        return readOrFail(
-          `its table ${table}`,
-          database.query(`SELECT * FROM ${from} ORDER BY ${by}`),
-        );
-      },
-      close: () => database.close(),
-    };
-  } catch (error) {
-    return readOrFail(place.replace(/\/\/.*@/, '//…@'), Promise.reject(error));
-  }
+  const withTable = `SELECT 1 FROM ${tables}`;
+  const database = await readOrFail(place.replace(/\/\/.*@/, '//…@'), async () => {
+    const opened = await opening();
+    await opened.query(withTable, ['users']);
+    return opened;
+  });
+  return {
+    async rows(table, by) {
+      if ((await database.query(withTable, [table])).length === 0) return undefined;
+      const sql = `SELECT * FROM ${schema}${table} ORDER BY ${by}`;
+      return readOrFail(`its table ${table}`, () => database.query(sql));
+    },
+    close: () => database.close(),
+  };
 }
 
-async function readOrFail<T>(what: string, reading: Promise<T>): Promise<T> {
+async function readOrFail<T>(what: string, read: () => Promise<T>): Promise<T> {
   try {
-    return await reading;
+    return await read();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     throw new ImportSourceError(`${what} cannot be read: ${error.message}`, { cause: error });
