@@ -1,4 +1,5 @@
 import { type Fraction, fraction, unity, product } from '../base/fraction.ts';
+import { objectOf } from '../base/json.ts';
 import { isMeasure } from '../base/quantities.ts';
 import { readPrice } from '../catalog/config-price.ts';
 import { priceSchema } from '../catalog/config-schema.ts';
@@ -11,16 +12,14 @@ import providers from './data/litellm-providers.json' with { type: 'json' };
 
 /** LiteLLM's list of prices: models by id. Undefined when it is another kind of list. */
 export function litellmList(value: unknown): ReadonlyMap<string, LitellmEntry> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || 'models' in value)
-    return undefined;
-  const entries = Object.entries(value).flatMap(([id, model]: [string, unknown]) =>
-    typeof model === 'object' &&
-    model !== null &&
-    'litellm_provider' in model &&
-    id !== 'sample_spec'
-      ? [[id, model as LitellmEntry] as const]
-      : [],
-  );
+  const list = objectOf(value);
+  if (list === undefined || 'models' in list) return undefined;
+  const entries = Object.entries(list).flatMap(([id, written]) => {
+    const model = objectOf(written);
+    return model !== undefined && 'litellm_provider' in model && id !== 'sample_spec'
+      ? [[id, model] as const]
+      : [];
+  });
   return entries.length === 0 ? undefined : new Map(entries);
 }
 
@@ -66,10 +65,7 @@ function namesOf(vendor: string, upstream: string): readonly string[] {
   return [...theirs, upstream];
 }
 
-function isPrice(
-  kind: StoredCatalog['models'][number]['kind'],
-  written: Readonly<Record<string, unknown>>,
-): boolean {
+function isPrice(kind: ModelKind, written: LitellmEntry): boolean {
   const report = reportWithoutLines();
   const price = report.parse(priceSchema, written, []);
   if (price !== undefined) readPrice(kind, price, report, []);

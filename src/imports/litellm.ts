@@ -101,29 +101,25 @@ function deploymentsIn(file: LitellmEntry, list: readonly unknown[]): readonly D
 function convertOne(deployment: Deployment, means: ConversionContext, done: Conversion): void {
   const { id, params } = deployment;
   const what = `model ${id || '(without a name)'}`;
-  const bought = boughtFrom(params, means);
-  const why = reasonToLeave(id, bought, params);
-  if (bought === undefined || why !== undefined) {
-    done.leftOut.push({ what, why: why ?? '' });
-    return;
-  }
+  const leave = (why: string): void => void done.leftOut.push({ what, why });
+  const bought = id === '' ? undefined : boughtFrom(params, means);
+  if (bought === undefined)
+    return leave(`nothing here speaks as '${entryText(params['model'])}' does`);
+  const why = reasonToLeave(bought);
+  if (why !== undefined) return leave(why);
   const { own, model } = describe(deployment, bought.upstream, means);
-  const listed = own ? undefined : means.bundled.get(id)?.facts;
-  const before = done.prices.get(id);
   const price = model && priceLine(model['price']);
+  const before = done.prices.get(id);
   if (before === undefined) {
-    if (listed === undefined && model === undefined) {
-      done.leftOut.push({
-        what,
-        why: 'no price is known for it: write input_cost_per_token and output_cost_per_token into its model_info, or name a list with --prices',
-      });
-      return;
-    }
-    if (listed === undefined && model !== undefined) done.models.push(model);
-    done.prices.set(
-      id,
-      priceLine(listed === undefined ? model?.['price'] : writtenPrice(listed.price)),
-    );
+    const listed = own ? undefined : means.bundled.get(id)?.facts;
+    if (listed !== undefined) done.prices.set(id, priceLine(writtenPrice(listed.price)));
+    else if (model !== undefined) {
+      done.models.push(model);
+      done.prices.set(id, priceLine(model['price']));
+    } else
+      return leave(
+        'no price is known for it: write input_cost_per_token and output_cost_per_token into its model_info, or name a list with --prices',
+      );
   } else if (price !== undefined && price !== before)
     done.notes.push(
       `${what}: ${entryText(params['model'])} costs ${price}, and is sold at the price of the first deployment: ${before}`,
@@ -132,18 +128,12 @@ function convertOne(deployment: Deployment, means: ConversionContext, done: Conv
   place(done, bought, params, id);
 }
 
-/** The reason why a deployment is left out, if there is one. */
-function reasonToLeave(
-  id: string,
-  bought: VendorOfModel | undefined,
-  params: LitellmEntry,
-): string | undefined {
-  if (id === '' || bought === undefined)
-    return `nothing here speaks as '${entryText(params['model'])}' does`;
-  if (bought.upstream.includes('*'))
-    return `a channel of ${bought.vendor} without 'models' sells all that the bundled list has; ids have no prefix there`;
-  if ((bought.baseUrl ?? bought.home) === undefined)
-    return `${bought.vendor} has no address that is the same for everyone: write its api_base, or its aws_region_name`;
+/** The reason why a deployment of a known vendor is left out, if there is one. */
+function reasonToLeave({ vendor, upstream, baseUrl, home }: VendorOfModel): string | undefined {
+  if (upstream.includes('*'))
+    return `a channel of ${vendor} without 'models' sells all that the bundled list has; ids have no prefix there`;
+  if ((baseUrl ?? home) === undefined)
+    return `${vendor} has no address that is the same for everyone: write its api_base, or its aws_region_name`;
   return undefined;
 }
 
@@ -213,15 +203,12 @@ function boughtFrom(
   if (vendor === undefined || written === '') return undefined;
   const upstream =
     found !== undefined && written.startsWith(`${provider}/`) ? written.slice(slash + 1) : written;
-  const base = filled(params['api_base'] ?? params['base_url']);
+  const base = filled(params['api_base'] ?? params['base_url'])?.replace(/\/+$/, '');
   const path = found?.path ?? '';
   const region = filled(params['aws_region_name']);
   const regional =
     region === undefined ? undefined : `https://bedrock-runtime.${region}.amazonaws.com`;
-  const baseUrl =
-    base === undefined
-      ? regional
-      : `${base.replace(/\/+$/, '')}${base.replace(/\/+$/, '').endsWith(path) ? '' : path}`;
+  const baseUrl = base === undefined ? regional : base + (base.endsWith(path) ? '' : path);
   const facts = vendors.find(({ id }) => id === vendor);
   const secret = secretOf(params);
   // LiteLLM reads the usual variable by itself. A server of the operator's own may need no key, and
