@@ -4,7 +4,7 @@ import { readStoredCatalog, type StoredChannel } from '../catalog/stored-catalog
 import type { Transaction } from '../storage/database.ts';
 import type { ForeignInstallation, ForeignChannel } from './new-api.ts';
 import { counted, leaveOut } from './report.ts';
-import { type ImportContext, messages } from './model-importer.ts';
+import { type ImportContext, refusalOf } from './model-importer.ts';
 import types from './data/channel-types.json' with { type: 'json' };
 
 /** The largest weight that is imported; higher ones are cut to it. */
@@ -17,14 +17,12 @@ const spreadMax = 1_000_000n;
  * highest one or, where their span exceeds `spreadMax`, only their order.
  */
 function prioritiesOf(channels: readonly ForeignChannel[]): (theirs: bigint) => bigint {
-  const descending = [...new Set(channels.map(({ priority }) => priority)), 0n].sort((a, b) =>
-    a > b ? -1 : a < b ? 1 : 0,
+  const descending = [...new Set([...channels.map(({ priority }) => priority), 0n])].sort((a, b) =>
+    a > b ? -1 : 1,
   );
   const [top = 0n, bottom = 0n] = [descending[0], descending.at(-1)];
   if (top - bottom <= spreadMax) return (theirs) => top - theirs;
-  const order = new Map(
-    [...new Set(descending)].map((priority, index) => [priority, BigInt(index)]),
-  );
+  const order = new Map(descending.map((priority, index) => [priority, BigInt(index)]));
   return (theirs) => order.get(theirs) ?? 0n;
 }
 
@@ -128,14 +126,8 @@ function* importChannel(
       channel.weight < 1n ? 1n : channel.weight > weightMax ? weightMax : channel.weight,
     ),
   };
-  const done = yield* addChannel(written, context);
-  if (done.kind !== 'done')
-    return leaveOut(
-      report,
-      'channels',
-      what,
-      done.kind === 'wrong' ? messages(done.problems) : done.kind,
-    );
+  const refused = refusalOf(yield* addChannel(written, context));
+  if (refused !== undefined) return leaveOut(report, 'channels', what, refused);
   if (!portion.enabled)
     yield* switchChannel({ name, version: undefined }, 'disabled', context.by.at);
   names.add(name);
@@ -191,9 +183,7 @@ function* addModels(
     durations: durations?.get(id),
   }));
   const written = { models: [...present, ...added] };
-  const done = yield* changeChannel({ name, version: undefined }, written, context);
-  if (done.kind === 'done') return undefined;
-  return done.kind === 'wrong' ? messages(done.problems) : done.kind;
+  return refusalOf(yield* changeChannel({ name, version: undefined }, written, context));
 }
 
 function mapped({ mapping }: ForeignChannel, id: string): string {

@@ -7,11 +7,13 @@ import type { ChannelEditContext } from '../catalog/edit-channels.ts';
 import { addGroup, changeGroup } from '../catalog/edit-groups.ts';
 import { modelFrom, modelTable, putModel } from '../catalog/edit-models.ts';
 import {
+  type EditResult,
   reportWithoutLines,
   rowOf,
   type WrittenMembers,
   catalogTopic,
 } from '../catalog/editing.ts';
+import type { ConfigProblem } from '../catalog/problem.ts';
 import { priceDifferences } from '../catalog/price-differences.ts';
 import {
   readStoredCatalog,
@@ -87,12 +89,11 @@ function* importGroup(
   if (own?.multiplierPpm === multiplierPpm) return undefined;
   if (own !== undefined && !(yield* isUnused(own)))
     return `it costs ${multiplier} there, and is here already with ${decimalText(own.multiplierPpm, multiplierPlaces)}, which stays`;
-  const done =
+  return refusalOf(
     own === undefined
       ? yield* addGroup(written, at)
-      : yield* changeGroup({ name, version: undefined }, written, at);
-  if (done.kind === 'done') return undefined;
-  return done.kind === 'wrong' ? messages(done.problems) : done.kind;
+      : yield* changeGroup({ name, version: undefined }, written, at),
+  );
 }
 
 /** Whether it is the default group as each installation begins with it, and nobody pays by it. */
@@ -118,9 +119,14 @@ function groupsOf(
   );
 }
 
-export const messages = (
-  problems: readonly { readonly path: string; readonly message: string }[],
-): string => problems.map(({ path, message }) => `${path} ${message}`).join('; ');
+const messages = (problems: readonly ConfigProblem[]): string =>
+  problems.map(({ path, message }) => `${path} ${message}`).join('; ');
+
+/** The reason why an edit of the catalogue was refused; undefined when it was done. */
+export function refusalOf(edit: EditResult<unknown>): string | undefined {
+  if (edit.kind === 'done') return undefined;
+  return edit.kind === 'wrong' ? messages(edit.problems) : edit.kind;
+}
 
 /**
  * Imports the models that channels sell, with their prices. Returns the ids of all models that are

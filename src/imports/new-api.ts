@@ -92,7 +92,7 @@ function keyOf(row: Row): ForeignKey {
 function channelOf(row: Row): ForeignChannel {
   const enabled = number(row, 'status') === 1n;
   const info = object(text(row, 'channel_info'));
-  const states = object(JSON.stringify(info['multi_key_status_list'] ?? {}));
+  const states = objectOf(info['multi_key_status_list']) ?? {};
   const several = info['is_multi_key'] === true;
   const secrets = secretsIn(text(row, 'key'), several);
   return {
