@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { type Fraction, readFraction } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
 import { isMeasure } from '../base/quantities.ts';
 import type { ImageTerms } from './image-terms.ts';
+import { mapped, type StoredTimes, timesIn } from './price-json.ts';
 import { convertedNanoPerMillion, priceLacks } from './price-members.ts';
-import { calendars, minuteOf, type PriceWindow, type Times } from './price-windows.ts';
+import { calendars, minuteOf, type PriceWindow } from './price-windows.ts';
 import type { Price, Rates } from './price.ts';
 import type { ModelFacts, ModelKind } from './snapshot.ts';
 
@@ -48,9 +48,6 @@ const thinkingTopSpeed = 250;
 
 type WrittenRates = Readonly<Record<string, string>>;
 
-/** One exact factor for all, or one by measure. */
-type WrittenTimes = string | WrittenRates;
-
 interface WrittenWindow {
   readonly name: string;
   readonly zone: string;
@@ -58,7 +55,7 @@ interface WrittenWindow {
   readonly from: string;
   readonly to: string;
   readonly except?: string;
-  readonly times: WrittenTimes;
+  readonly times: StoredTimes;
 }
 
 interface WrittenPrice {
@@ -67,9 +64,9 @@ interface WrittenPrice {
   readonly tiers?: readonly { readonly above_input_tokens: number; readonly rates: WrittenRates }[];
   readonly by?: { readonly measure: string; readonly rates: WrittenRates };
   readonly modes?: Readonly<
-    Record<string, { readonly times: WrittenTimes; readonly only?: readonly string[] }>
+    Record<string, { readonly times: StoredTimes; readonly only?: readonly string[] }>
   >;
-  readonly places?: Readonly<Record<string, { readonly times: WrittenTimes }>>;
+  readonly places?: Readonly<Record<string, { readonly times: StoredTimes }>>;
   readonly windows?: readonly WrittenWindow[];
   readonly until?: string;
   readonly after?: WrittenRates;
@@ -166,13 +163,11 @@ function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price 
 function terms({
   price: { modes, places, windows },
 }: WrittenModel): Pick<Price, 'modes' | 'places' | 'windows'> {
-  const named = <From, To>(written: Readonly<Record<string, From>>, read: (one: From) => To) =>
-    Object.fromEntries(Object.entries(written).map(([name, one]) => [name, read(one)]));
   return {
     ...(modes && {
-      modes: named(modes, ({ times, only }) => ({ times: factors(times), ...(only && { only }) })),
+      modes: mapped(modes, ({ times, only }) => ({ times: timesIn(times), ...(only && { only }) })),
     }),
-    ...(places && { places: named(places, ({ times }) => factors(times)) }),
+    ...(places && { places: mapped(places, ({ times }) => timesIn(times)) }),
     ...(windows && { windows: { moment: 'sent' as const, list: windows.map(hours) } }),
   };
 }
@@ -191,23 +186,8 @@ function hours({ name, zone, days, from, to, except, times }: WrittenWindow): Pr
     from: begin,
     to: end,
     ...(calendar && { except: calendar }),
-    times: factors(times),
+    times: timesIn(times),
   };
-}
-
-function factors(written: WrittenTimes): Times {
-  if (typeof written === 'string') return { all: factor(written) };
-  return {
-    each: Object.fromEntries(
-      Object.entries(written).map(([measure, text]) => [measure, factor(text)]),
-    ),
-  };
-}
-
-function factor(text: string): Fraction {
-  const read = readFraction(text);
-  assert('numerator' in read, `${text} is no factor`);
-  return read;
 }
 
 function rates(id: string, written: WrittenRates, ratePpm: bigint): Rates {
@@ -227,9 +207,7 @@ function variants(
   assert(isMeasure(measure), `bundled model ${id}: ${measure} is no measure`);
   return {
     measure,
-    rates: Object.fromEntries(
-      Object.entries(by).map(([variant, amount]) => [variant, rate(id, measure, amount, ratePpm)]),
-    ),
+    rates: mapped(by, (amount) => rate(id, measure, amount, ratePpm)),
   };
 }
 

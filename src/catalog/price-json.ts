@@ -13,7 +13,7 @@ import type { ModelFacts } from './snapshot.ts';
 type StoredRates = Readonly<Record<string, string>>;
 
 /** A factor for all, or by measure. */
-type StoredTimes = string | Readonly<Record<string, string>>;
+export type StoredTimes = string | Readonly<Record<string, string>>;
 
 interface StoredTier {
   /** Absent: any length of input. */
@@ -42,69 +42,50 @@ interface StoredPrice {
 }
 
 export function priceText(price: Price): string {
-  const { modes, places, windows, listFees } = price;
+  const { tiers, by, modes, places, windows, listFees } = price;
   const stored: StoredPrice = {
     rates: ratesOut(price.rates),
-    ...(price.tiers.length === 0 ? {} : { tiers: price.tiers.map(tierOut) }),
-    ...(price.by === undefined
-      ? {}
-      : { by: { measure: price.by.measure, rates: amountsOut(Object.entries(price.by.rates)) } }),
-    ...(modes === undefined
-      ? {}
-      : {
-          modes: mapped(modes, ({ times, only }) => ({
-            times: timesOut(times),
-            ...(only && { only }),
-          })),
-        }),
-    ...(places === undefined ? {} : { places: mapped(places, timesOut) }),
-    ...(windows === undefined
-      ? {}
-      : { windows: { moment: windows.moment, list: windows.list.map(windowOut) } }),
-    ...(listFees === undefined ? {} : { listFees }),
+    ...(tiers.length > 0 && { tiers: tiers.map(tierOut) }),
+    ...(by && { by: { measure: by.measure, rates: amountsOut(Object.entries(by.rates)) } }),
+    ...(modes && {
+      modes: mapped(modes, ({ times, only }) => ({
+        times: timesOut(times),
+        ...(only && { only }),
+      })),
+    }),
+    ...(places && { places: mapped(places, timesOut) }),
+    ...(windows && { windows: { moment: windows.moment, list: windows.list.map(windowOut) } }),
+    ...(listFees !== undefined && { listFees }),
   };
   return JSON.stringify(stored);
 }
 
 export function parsePrice(text: string): Price {
-  const {
-    rates,
-    tiers = [],
-    by,
-    modes,
-    places,
-    windows,
-    listFees,
-  } = JSON.parse(text) as StoredPrice;
+  const stored = JSON.parse(text) as StoredPrice;
+  const { rates, tiers = [], by, modes, places, windows, listFees } = stored;
   return {
     rates: amountsIn(rates),
     tiers: tiers.map(tierIn),
     by: by && { measure: by.measure, rates: amountsIn(by.rates) },
-    ...(modes === undefined
-      ? {}
-      : {
-          modes: mapped(
-            modes,
-            ({ times, only }): Mode => ({
-              times: timesIn(times),
-              ...(only === undefined ? {} : { only }),
-            }),
-          ),
-        }),
-    ...(places === undefined ? {} : { places: mapped(places, timesIn) }),
-    ...(windows === undefined
-      ? {}
-      : {
-          windows: {
-            moment: windows.moment,
-            list: windows.list.map((window) => ({ ...window, times: timesIn(window.times) })),
-          },
-        }),
-    ...(listFees === undefined ? {} : { listFees }),
+    ...(modes && {
+      modes: mapped(
+        modes,
+        ({ times, only }): Mode => ({ times: timesIn(times), ...(only && { only }) }),
+      ),
+    }),
+    ...(places && { places: mapped(places, timesIn) }),
+    ...(windows && {
+      windows: {
+        moment: windows.moment,
+        list: windows.list.map((window) => ({ ...window, times: timesIn(window.times) })),
+      },
+    }),
+    ...(listFees !== undefined && { listFees }),
   };
 }
 
-const mapped = <From, To>(
+/** The same members, each with its value changed. */
+export const mapped = <From, To>(
   of: Readonly<Record<string, From>>,
   change: (one: From) => To,
 ): Readonly<Record<string, To>> =>
@@ -112,19 +93,19 @@ const mapped = <From, To>(
 
 function tierOut({ aboveInputTokens, aboveOutputTokens, rates, times }: PriceTier): StoredTier {
   return {
-    ...(aboveInputTokens < 0 ? {} : { above: aboveInputTokens }),
-    ...(aboveOutputTokens === undefined ? {} : { output: aboveOutputTokens }),
+    ...(aboveInputTokens >= 0 && { above: aboveInputTokens }),
+    ...(aboveOutputTokens !== undefined && { output: aboveOutputTokens }),
     rates: ratesOut(rates),
-    ...(times === undefined ? {} : { times: timesOut(times) }),
+    ...(times && { times: timesOut(times) }),
   };
 }
 
 function tierIn({ above = -1, output, rates, times }: StoredTier): PriceTier {
   return {
     aboveInputTokens: above,
-    ...(output === undefined ? {} : { aboveOutputTokens: output }),
+    ...(output !== undefined && { aboveOutputTokens: output }),
     rates: amountsIn(rates),
-    ...(times === undefined ? {} : { times: timesIn(times) }),
+    ...(times && { times: timesIn(times) }),
   };
 }
 
@@ -149,14 +130,14 @@ function timesOut({ all, each }: Times): StoredTimes {
   );
 }
 
-function timesIn(stored: StoredTimes): Times {
+export function timesIn(stored: StoredTimes): Times {
   if (typeof stored === 'string') return { all: fractionIn(stored) };
   return { each: mapped(stored, fractionIn) };
 }
 
 function fractionIn(text: string): Fraction {
   const read = readFraction(text);
-  assert('numerator' in read, 'a stored price holds factors');
+  assert('numerator' in read, `${text} is no factor`);
   return read;
 }
 
@@ -173,7 +154,7 @@ function amountsOut(entries: readonly (readonly [string, Nano])[]): StoredRates 
 }
 
 function amountsIn(stored: StoredRates): Readonly<Record<string, Nano>> {
-  return Object.fromEntries(Object.entries(stored).map(([name, amount]) => [name, BigInt(amount)]));
+  return mapped(stored, BigInt);
 }
 
 type StoredFacts = Omit<ModelFacts, 'id' | 'price'>;

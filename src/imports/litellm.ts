@@ -5,6 +5,7 @@ import type { Bundled } from '../catalog/bundled.ts';
 import { writtenFacts } from '../catalog/config-entries.ts';
 import type { VendorFacts } from '../catalog/configuration.ts';
 import { decimalText, readDecimal, roundedUp } from '../catalog/decimal.ts';
+import { mapped } from '../catalog/price-json.ts';
 import { pricePlaces } from '../catalog/price-members.ts';
 import { minuteText, type PriceWindow, type Times } from '../catalog/price-windows.ts';
 import type { Price, Rates } from '../catalog/price.ts';
@@ -284,13 +285,8 @@ const priceLine = (price: unknown): string =>
     .map(([name, one]) => `${name} ${typeof one === 'string' ? one : JSON.stringify(one)}`)
     .join(', ');
 
-const each = <From>(
-  of: Readonly<Record<string, From>>,
-  write: (one: From) => unknown,
-): LitellmEntry => Object.fromEntries(Object.entries(of).map(([name, one]) => [name, write(one)]));
-
 const writtenTimes = ({ all, each: by = {} }: Times): unknown =>
-  all === undefined ? each(by, fractionText) : fractionText(all);
+  all === undefined ? mapped(by, fractionText) : fractionText(all);
 
 function writtenWindow({ name, zone, days, from, to, except, times }: PriceWindow): LitellmEntry {
   return {
@@ -325,20 +321,15 @@ function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): Lite
       ),
     }),
     ...(modes && {
-      modes: each(modes, ({ times, only }) => ({
+      modes: mapped(modes, ({ times, only }) => ({
         times: writtenTimes(times),
         ...(only && { only }),
       })),
     }),
-    ...(places && { places: each(places, (times) => ({ times: writtenTimes(times) })) }),
+    ...(places && { places: mapped(places, (times) => ({ times: writtenTimes(times) })) }),
     ...(windows && { moment: windows.moment, windows: windows.list.map(writtenWindow) }),
     ...(by && {
-      by: Object.fromEntries(
-        Object.entries(by.rates).map(([name, nano]) => [
-          name,
-          decimalText(nano, pricePlaces(by.measure)),
-        ]),
-      ),
+      by: mapped(by.rates, (nano) => decimalText(nano, pricePlaces(by.measure))),
     }),
   };
 }
