@@ -2,10 +2,12 @@ import { reason } from '../base/reason.ts';
 import { type Bundled, modelsOfVendor } from './bundled.ts';
 import { addressProblem } from './channel-access.ts';
 import {
+  allContents,
   channelSchema,
   type WrittenChannel,
   type WrittenGroup,
   type WrittenImage,
+  type WrittenModel,
 } from './config-schema.ts';
 import { defaultGroup, type VendorFacts } from './configuration.ts';
 import type { ImageTerms } from './image-terms.ts';
@@ -200,6 +202,57 @@ export function groupFacts({
     limits: { rpm, tpm, concurrency },
     ...(policy === undefined ? {} : { policy }),
     ...(fallbackModels.length === 0 ? {} : { fallbackModels }),
+  };
+}
+
+/** A model as written. `known` has the owner and the image terms that it may leave out. */
+export function factsOfWritten(
+  written: WrittenModel,
+  known: Pick<ModelFacts, 'ownedBy' | 'image'>,
+  price: ModelFacts['price'],
+): ModelFacts {
+  const bare: ModelFacts = {
+    id: written.id,
+    ownedBy: known.ownedBy,
+    kind: 'chat',
+    context: undefined,
+    outputTokensMax: undefined,
+    modalities: undefined,
+    topSpeed: undefined,
+    durations: undefined,
+    image: known.image,
+    shutdownDate: undefined,
+    price,
+  };
+  return changedFacts(bare, written, new Set());
+}
+
+/** A written member replaces the old one, a null member is removed, and every other one stays. */
+export function changedFacts(
+  facts: ModelFacts,
+  written: Partial<WrittenModel>,
+  gone: ReadonlySet<string>,
+): ModelFacts {
+  const { modalities, image } = written;
+  const one = <Value>(name: string, value: Value | undefined, before: Value): Value | undefined =>
+    gone.has(name) ? undefined : (value ?? before);
+  return {
+    id: facts.id,
+    ownedBy: written.owned_by ?? facts.ownedBy,
+    kind: written.kind ?? facts.kind,
+    context: one('context', written.context, facts.context),
+    outputTokensMax: one('max_output', written.max_output, facts.outputTokensMax),
+    modalities: one(
+      'modalities',
+      modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents },
+      facts.modalities,
+    ),
+    topSpeed: one('top_speed', written.top_speed, facts.topSpeed),
+    hedgeAfterMs: one('hedge_after_ms', written.hedge_after_ms, facts.hedgeAfterMs),
+    durations: one('durations', written.durations, facts.durations),
+    image: one('image', image && imageTerms(image), facts.image),
+    shutdownDate: one('shutdown_date', written.shutdown_date, facts.shutdownDate),
+    price: facts.price,
   };
 }
 

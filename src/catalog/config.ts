@@ -1,7 +1,6 @@
 import { type Bundled, type BundledModel, defaultUsdRatePpm, loadBundled } from './bundled.ts';
-import { readChannels, groupFacts, imageTerms } from './config-entries.ts';
+import { readChannels, groupFacts, factsOfWritten } from './config-entries.ts';
 import {
-  allContents,
   fileSchema,
   groupSchema,
   modelSchema,
@@ -20,7 +19,7 @@ import {
   utcDate,
   defaultGroup,
   type DefaultModels,
-  usdRate,
+  environmentUsdRate,
   usdRateVariable,
   type KeptSettings,
   type MediaSettings,
@@ -81,7 +80,7 @@ export async function readConfiguration(
     );
   if (!report.clean) return { ok: false, problems: report.problems };
   const models = [
-    ...written.map(({ model, price }) => modelFacts(model, price, bundled, channels, context)),
+    ...written.map((read) => factsOf(read, bundled, channels, context)),
     ...borrowed(written, bundled, channels),
   ];
   const media = mediaSettings(settings?.media ?? {});
@@ -266,44 +265,23 @@ function needsBundled(written: readonly ReadModel[], channels: readonly unknown[
 }
 
 function rateOf({ env }: ConfigurationContext, report: ConfigReport): bigint {
-  const written = env[usdRateVariable];
-  if (written === undefined || written === '') return defaultUsdRatePpm;
-  const rate = usdRate(written);
+  const rate = environmentUsdRate(env);
   if (typeof rate === 'bigint') return rate;
   report.addOutside(usdRateVariable, rate);
   return defaultUsdRatePpm;
 }
 
-function modelFacts(
-  model: WrittenModel,
-  price: ModelFacts['price'],
+function factsOf(
+  { model, price }: ReadModel,
   bundled: Bundled,
   channels: readonly ChannelFacts[],
   { vendors }: ConfigurationContext,
 ): ModelFacts {
+  const known = bundled.get(model.id)?.facts;
   const seller = channels.find((channel) => channel.models.has(model.id))?.vendor;
-  const { modalities } = model;
-  return {
-    id: model.id,
-    ownedBy:
-      model.owned_by ??
-      bundled.get(model.id)?.facts.ownedBy ??
-      vendors.find(({ id }) => id === seller)?.ownedBy ??
-      'unknown',
-    kind: model.kind ?? 'chat',
-    context: model.context,
-    outputTokensMax: model.max_output,
-    modalities: modalities && {
-      in: modalities.in ?? allContents,
-      out: modalities.out ?? allContents,
-    },
-    topSpeed: model.top_speed,
-    hedgeAfterMs: model.hedge_after_ms,
-    durations: model.durations,
-    image: model.image === undefined ? bundled.get(model.id)?.facts.image : imageTerms(model.image),
-    shutdownDate: model.shutdown_date,
-    price,
-  };
+  const vendor = vendors.find(({ id }) => id === seller);
+  const ownedBy = known?.ownedBy ?? vendor?.ownedBy ?? 'unknown';
+  return factsOfWritten(model, { ownedBy, image: known?.image }, price);
 }
 
 /** Models that channels sell and only the bundled list describes. */

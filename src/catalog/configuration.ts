@@ -1,5 +1,5 @@
 import type { Serves } from './build-snapshot.ts';
-import type { Bundled } from './bundled.ts';
+import { type Bundled, defaultUsdRatePpm } from './bundled.ts';
 import { exactDecimal } from './decimal.ts';
 import type { ConfigProblem } from './problem.ts';
 import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
@@ -136,6 +136,12 @@ export function usdRate(text: string): bigint | string {
   const rate = exactDecimal(text, 6);
   if (typeof rate !== 'bigint') return rate.message;
   return rate === 0n ? 'must be more than 0' : rate;
+}
+
+/** The rate of the environment, or the usual one; the reason where the variable is wrong. */
+export function environmentUsdRate(env: Environment): bigint | string {
+  const written = env[usdRateVariable];
+  return written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
 }
 
 export function utcDate(now: number): string {

@@ -8,7 +8,7 @@ import { addModel, type ModelAuthor, modelTable, putModel } from './edit-models.
 import {
   asWritten,
   type EditDone,
-  editRefusal,
+  editableRow,
   type EditRefused,
   type EditResult,
   reportWithoutLines,
@@ -103,11 +103,11 @@ export function* changeChannel(
   newModels: readonly WrittenMembers[] = [],
 ): Transaction<ChannelEditResult> {
   const version = (yield* lockCatalogVersion()) + 1n;
-  const row = yield* rowOf(table, of.name);
   const costsAlone =
     newModels.length === 0 && Object.keys(written).every((name) => name === 'costs');
-  const no = editRefusal(table, row, of.version, costsAlone);
-  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  const found = yield* editableRow(table, of, costsAlone);
+  if ('kind' in found) return found;
+  const { row } = found;
   const added = yield* addModels(newModels, context);
   if ('kind' in added) return added;
   const keys = keysOf(written, row, context);
@@ -311,18 +311,16 @@ export function* switchChannel(
   at: number,
 ): Transaction<ChannelEditResult> {
   yield* lockCatalogVersion();
-  const row = yield* rowOf(table, of.name);
-  const no = editRefusal(table, row, of.version, true);
-  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  const { changed_at: _, version: __, ...columns } = row;
-  const done = yield* writeRow(table, row, { name: of.name, ...columns, state }, at);
+  const found = yield* editableRow(table, of, true);
+  if ('kind' in found) return found;
+  const { changed_at: _, version: __, ...columns } = found.row;
+  const done = yield* writeRow(table, found.row, { name: of.name, ...columns, state }, at);
   return { ...done, models: [] };
 }
 
 export function* removeChannel(of: EditTarget): Transaction<ChannelEditResult> {
   yield* lockCatalogVersion();
-  const row = yield* rowOf(table, of.name);
-  const no = editRefusal(table, row, of.version);
-  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  return { ...(yield* removeRow(table, row)), models: [] };
+  const found = yield* editableRow(table, of);
+  if ('kind' in found) return found;
+  return { ...(yield* removeRow(table, found.row)), models: [] };
 }

@@ -4,7 +4,7 @@ import { groupFacts } from './config-entries.ts';
 import { decimalText } from './decimal.ts';
 import {
   asWritten,
-  editRefusal,
+  editableRow,
   type EditResult,
   reportWithoutLines,
   type EditTarget,
@@ -38,10 +38,9 @@ export function* changeGroup(
   at: number,
 ): Transaction<EditResult<StoredGroup>> {
   yield* lockCatalogVersion();
-  const row = yield* rowOf(table, read.name);
-  const no = editRefusal(table, row, read.version);
-  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  return yield* save(written, storedGroup(row), at);
+  const found = yield* editableRow(table, read);
+  if ('kind' in found) return found;
+  return yield* save(written, storedGroup(found.row), at);
 }
 
 function* save(
@@ -79,9 +78,6 @@ function merged(
 /** Removes the group. Does not look for keys and channels that still name it. */
 export function* removeGroup(read: EditTarget): Transaction<EditResult<StoredGroup>> {
   yield* lockCatalogVersion();
-  const row = yield* rowOf(table, read.name);
-  const no = editRefusal(table, row, read.version);
-  return no !== undefined || row === undefined
-    ? (no ?? { kind: 'absent' })
-    : yield* removeRow(table, row);
+  const found = yield* editableRow(table, read);
+  return 'kind' in found ? found : yield* removeRow(table, found.row);
 }

@@ -1,9 +1,10 @@
 import type { Row, Transaction } from '../storage/database.ts';
 import type { Bundled } from './bundled.ts';
-import { imageTerms } from './config-entries.ts';
-import { allContents, modelSchema, type WrittenModel } from './config-schema.ts';
+import { changedFacts, factsOfWritten } from './config-entries.ts';
+import { modelSchema } from './config-schema.ts';
 import {
   asWritten,
+  editableRow,
   editRefusal,
   type EditDone,
   type EditResult,
@@ -92,14 +93,14 @@ export function* changeModel(
   at: number,
 ): Transaction<EditResult<StoredModel>> {
   yield* lockCatalogVersion();
-  const row = yield* rowOf(modelTable, read.name);
-  const no = editRefusal(modelTable, row, read.version);
-  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  const found = yield* editableRow(modelTable, read);
+  if ('kind' in found) return found;
+  const { row } = found;
   const report = reportWithoutLines();
   const change = report.parse(changeSchema, asWritten(written), []);
   if (change === undefined) return { kind: 'wrong', problems: report.problems };
   const before = storedModel(row);
-  const facts = changed(before, change, nullMembers(written));
+  const facts = changedFacts(before, change, nullMembers(written));
   if (facts.kind !== before.kind)
     for (const price of yield* presentAndComingPrices(read.name)) {
       const lacks = priceLacks(facts.kind, price);
@@ -148,51 +149,10 @@ export function modelFrom(
 ): ModelFacts | undefined {
   const model = report.parse(modelSchema, asWritten(written), path);
   if (model === undefined) return undefined;
-  const kind = model.kind ?? 'chat';
-  const price = readPrice(kind, model.price, report, [...path, 'price']);
-  const unknown = {
-    context: undefined,
-    outputTokensMax: undefined,
-    modalities: undefined,
-    topSpeed: undefined,
-    durations: undefined,
-  };
-  const bare: ModelFacts = {
-    id: model.id,
-    ownedBy: known?.ownedBy ?? 'unknown',
-    kind,
-    ...unknown,
-    shutdownDate: undefined,
+  const price = readPrice(model.kind ?? 'chat', model.price, report, [...path, 'price']);
+  return factsOfWritten(
+    model,
+    { ownedBy: known?.ownedBy ?? 'unknown', image: known?.image },
     price,
-  };
-  return changed({ ...bare, image: known?.image }, model, new Set());
-}
-
-/** A written member replaces the old one, a null member is removed, and every other one stays. */
-function changed(
-  facts: ModelFacts,
-  written: Partial<WrittenModel>,
-  gone: ReadonlySet<string>,
-): ModelFacts {
-  const { modalities, image } = written;
-  const one = <Value>(name: string, value: Value | undefined, before: Value): Value | undefined =>
-    gone.has(name) ? undefined : (value ?? before);
-  return {
-    id: facts.id,
-    ownedBy: written.owned_by ?? facts.ownedBy,
-    kind: written.kind ?? facts.kind,
-    context: one('context', written.context, facts.context),
-    outputTokensMax: one('max_output', written.max_output, facts.outputTokensMax),
-    modalities: one(
-      'modalities',
-      modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents },
-      facts.modalities,
-    ),
-    topSpeed: one('top_speed', written.top_speed, facts.topSpeed),
-    hedgeAfterMs: one('hedge_after_ms', written.hedge_after_ms, facts.hedgeAfterMs),
-    durations: one('durations', written.durations, facts.durations),
-    image: one('image', image && imageTerms(image), facts.image),
-    shutdownDate: one('shutdown_date', written.shutdown_date, facts.shutdownDate),
-    price: facts.price,
-  };
+  );
 }

@@ -61,6 +61,17 @@ export function editRefusal<Thing extends StoredEntry>(
   return undefined;
 }
 
+/** The row of an object that may be changed now, or the reason why not; `free`: as above. */
+export function* editableRow<Thing extends StoredEntry>(
+  table: CatalogTable<Thing>,
+  { name, version }: EditTarget,
+  free = false,
+): Transaction<{ readonly row: Row } | EditRefused<Thing>> {
+  const row = yield* rowOf(table, name);
+  const refused = editRefusal(table, row, version, free);
+  return refused ?? (row === undefined ? { kind: 'absent' } : { row });
+}
+
 /** Writes the row, and notifies every process if it changed. */
 export function* writeRow<Thing extends StoredEntry>(
   table: CatalogTable<Thing>,

@@ -1,11 +1,11 @@
 import { reason } from '../base/reason.ts';
-import { type Bundled, defaultUsdRatePpm, loadBundled, modelsOfVendor } from './bundled.ts';
+import { type Bundled, loadBundled, modelsOfVendor } from './bundled.ts';
 import {
   type ConfigurationContext,
   type ConfigurationResult,
   utcDate,
   defaultGroup,
-  usdRate,
+  environmentUsdRate,
   usdRateVariable,
   type VendorFacts,
   configurationWarnings,
@@ -26,8 +26,7 @@ export async function environmentConfiguration(
   const { env, serves } = context;
   const own = context.vendors.filter((vendor) => keyIsOwn(vendor, context));
   const vendors = context.vendors.filter((vendor) => !own.includes(vendor));
-  const written = env[usdRateVariable];
-  const rate = written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
+  const rate = environmentUsdRate(env);
   if (typeof rate === 'string')
     return { ok: false, problems: [{ line: 0, path: usdRateVariable, message: rate }] };
   const problems = vendors.flatMap((vendor) => problemsOf(vendor, context));
