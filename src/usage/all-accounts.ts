@@ -1,7 +1,16 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Database, Statement, Transaction } from '../storage/database.ts';
 import { noStatementTimeout } from '../storage/sql.ts';
-import { firstChargeOfAll, hourMs, rolledUntil, type TimeRange, totalsUntil } from './ranges.ts';
+import {
+  firstChargeOfAll,
+  hourMs,
+  lockFigures,
+  rolledUntil,
+  startOfHour,
+  startOfUtcDay,
+  type TimeRange,
+  totalsUntil,
+} from './ranges.ts';
 
 /**
  * Sums complete hours of one day, and that day when they end it. The sums of an hour or a day are
@@ -19,13 +28,13 @@ export function* sumHourAgain(hour: number): Transaction<void> {
   const until = yield* totalsUntil();
   if (hour >= until) return;
   for (const statement of hourSums({ from: hour, to: hour + hourMs })) yield statement;
-  const day = Math.floor(hour / dayMs) * dayMs;
+  const day = startOfUtcDay(hour);
   if (day + dayMs <= until) for (const statement of daySums(day)) yield statement;
 }
 
 /** Takes the sums back to `until`, which is `hour` or earlier. Run it under the same lock. */
 export function* forgetAllAccounts(hour: number, until: number): Transaction<void> {
-  const day = Math.floor(hour / dayMs) * dayMs;
+  const day = startOfUtcDay(hour);
   for (const table of ['model_hour', 'model_hour_line'])
     yield { sql: `DELETE FROM ${table} WHERE hour>=$1`, params: [hour] };
   for (const table of ['model_day', 'model_day_line', 'spend_day', 'channel_day'])
@@ -40,13 +49,13 @@ export function* forgetAllAccounts(hour: number, until: number): Transaction<voi
 export function catchUpAllAccounts(database: Database): Promise<number | undefined> {
   return database.transact(function* (): Transaction<number | undefined> {
     yield* noStatementTimeout(database);
-    yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
-    const complete = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
+    yield lockFigures;
+    const complete = startOfHour(yield* rolledUntil());
     const summed = yield* totalsUntil();
     if (summed >= complete) return undefined;
     const first = summed === 0 ? ((yield* firstChargeOfAll()) ?? complete) : summed;
-    const from = Math.floor(first / hourMs) * hourMs;
-    const to = Math.min(complete, (Math.floor(from / dayMs) + 1) * dayMs);
+    const from = startOfHour(first);
+    const to = Math.min(complete, startOfUtcDay(from) + dayMs);
     yield* sumAllAccounts({ from, to });
     return to;
   });

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { catchUpAllAccounts } from './all-accounts.ts';
-import { hourMs, rolledUntil } from './ranges.ts';
+import { hourMs, rolledUntil, startOfHour } from './ranges.ts';
 import { recheckHour, rewind, rollUp, settledAfterMs } from './rollup.ts';
 
 const rollUpEveryMs = 60_000;
@@ -56,7 +56,7 @@ export class FutureWatch {
     const [now, nowMs] = [clock.now(), clock.monotonicMs()];
     if (until !== this.#seen.until) this.#seen = { until, sinceMs: nowMs };
     if (until <= now + aheadMsMax || nowMs - this.#seen.sinceMs < unmovedMsMin) return;
-    const from = Math.floor((now - settledAfterMs) / hourMs) * hourMs;
+    const from = startOfHour(now - settledAfterMs);
     // The rewind comes last: a process that ends before it has changed nothing that is seen.
     for (let hour = from - recheckedMs; hour < from && !stopped(); hour += hourMs)
       await recheckHour(database, hour);

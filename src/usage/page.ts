@@ -4,6 +4,7 @@ import {
   hourMs,
   SqlParameters,
   rolledUntil,
+  startOfHour,
   type TimeRange,
   type UsageFilter,
   hoursCondition,
@@ -117,7 +118,7 @@ function* matching(
   { account, filter = {}, order }: UsageQuery,
   left: TimeRange,
 ): Transaction<{ readonly windows: readonly SearchWindow[]; readonly more: boolean }> {
-  const recent = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
+  const recent = startOfHour(yield* rolledUntil());
   const places = new SqlParameters();
   const within = accountHoursCondition(places, account, {
     from: left.from - hourMs + 1,

@@ -1,8 +1,11 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
-import type { Transaction } from '../storage/database.ts';
+import type { Row, Statement, Transaction } from '../storage/database.ts';
 
 export const hourMs = 3_600_000;
+/** The beginning of the hour, or of the day (UTC), in which `at` (wall clock, ms) lies. */
+export const startOfHour = (at: number): number => Math.floor(at / hourMs) * hourMs;
+export const startOfUtcDay = (at: number): number => Math.floor(at / dayMs) * dayMs;
 /** Later than any record, and small enough for sums. */
 export const endOfTime = 2 ** 52;
 /**
@@ -37,7 +40,7 @@ export function splitRange(
   unit: 'hour' | 'day' = 'day',
 ): SplitRange {
   const first = Math.ceil(from / hourMs) * hourMs;
-  const last = Math.floor(to / hourMs) * hourMs;
+  const last = startOfHour(to);
   const rolled = Math.max(first, Math.min(last, until));
   if (rolled <= first) return { days: [], hours: [], records: [{ from, to }].filter(notEmpty) };
   const whole = { from: first, to: last };
@@ -54,7 +57,7 @@ export function splitRange(
 /** Rolled-up days where a range has whole ones (UTC) that are complete, and hours for the rest. */
 export function daysAndHours({ from, to }: TimeRange, until: number): Omit<SplitRange, 'records'> {
   const firstDay = Math.ceil(from / dayMs) * dayMs;
-  const lastDay = Math.max(firstDay, Math.floor(Math.min(to, until) / dayMs) * dayMs);
+  const lastDay = Math.max(firstDay, startOfUtcDay(Math.min(to, until)));
   const days = [{ from: firstDay, to: lastDay }].filter(notEmpty);
   return {
     days,
@@ -69,6 +72,9 @@ export function daysAndHours({ from, to }: TimeRange, until: number): Omit<Split
 }
 
 const notEmpty = ({ from, to }: TimeRange): boolean => from < to;
+
+/** Every change of figures begins with this lock, so that changes take turns. */
+export const lockFigures: Statement = { sql: 'UPDATE usage_rolled SET until=until', params: [] };
 
 /**
  * The time up to which records are rolled up. Yield it in the snapshot of the figures themselves.
@@ -214,9 +220,13 @@ export function* firstChargeAt(account: string): Transaction<number | undefined>
     sql: 'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
     params: [account],
   };
+  return firstOf(row);
+}
+
+const firstOf = (row: Row | undefined): number | undefined => {
   const first = row?.['first'] ?? null;
   return first === null ? undefined : Number(first);
-}
+};
 
 /** The time of the first charge of all; undefined when there is none. */
 export function* firstChargeOfAll(): Transaction<number | undefined> {
@@ -224,8 +234,7 @@ export function* firstChargeOfAll(): Transaction<number | undefined> {
     sql: 'SELECT MIN((SELECT MIN(r.finished_at) FROM usage r WHERE r.account=u.id)) AS first FROM users u',
     params: [],
   };
-  const first = row?.['first'] ?? null;
-  return first === null ? undefined : Number(first);
+  return firstOf(row);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { SqlValue } from '../storage/database.ts';
+import type { JsonRows } from '../storage/sql.ts';
 
 /**
  * The columns of a usage record that the gateway fills, in the order of `Charge.record`
@@ -53,6 +54,12 @@ type StoredLine = readonly [
   string,
   { readonly terms?: string; readonly model?: string }?,
 ];
+
+/** SQL: the parts of a stored line; the quantity is in millionths of its unit. */
+export const lineMeasureSql = (lines: JsonRows): string => lines.text(0);
+export const lineMicrosSql = (lines: JsonRows): string =>
+  `CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT)`;
+export const lineCostSql = (lines: JsonRows): string => `CAST(${lines.text(3)} AS BIGINT)`;
 
 /** Reads the column `lines` of a usage record (record.ts). */
 export function linesOf(text: string): readonly RecordLine[] {

@@ -12,8 +12,12 @@ import {
   type TimeRange,
   firstChargeAt,
   firstChargeOfAll,
+  lockFigures,
+  startOfHour,
+  startOfUtcDay,
   chargedWithin,
 } from './ranges.ts';
+import { lineCostSql, lineMeasureSql, lineMicrosSql } from './record.ts';
 
 /** A more recent charge may not be committed yet. */
 export const settledAfterMs = 120_000;
@@ -32,11 +36,11 @@ export function rollUp(database: Database, now: number): Promise<number | undefi
 
 function* rolling(database: Database, now: number): Transaction<number | undefined> {
   yield* noStatementTimeout(database);
-  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  yield lockFigures;
   const until = yield* rolledUntil();
   const from = until === 0 ? yield* firstHour() : until;
   if (from === undefined) return undefined;
-  const to = Math.min(now - settledAfterMs, (Math.floor(from / hourMs) + 1) * hourMs);
+  const to = Math.min(now - settledAfterMs, startOfHour(from) + hourMs);
   // The rest of an hour is rolled up even when it is short; a short beginning waits.
   if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return undefined;
   if (until === 0) yield { sql: 'UPDATE usage_rolled SET totals_until=$1', params: [from] };
@@ -54,12 +58,12 @@ function* rolling(database: Database, now: number): Transaction<number | undefin
 /** The hour of the very first record; undefined when there is none. */
 function* firstHour(): Transaction<number | undefined> {
   const first = yield* firstChargeOfAll();
-  return first === undefined ? undefined : Math.floor(first / hourMs) * hourMs;
+  return first === undefined ? undefined : startOfHour(first);
 }
 
 /** Adds complete hours, all of one day, to that day. `account`: only this account's. */
 function addToDay({ from, to }: TimeRange, account?: string): readonly Statement[] {
-  const day = Math.floor(from / dayMs) * dayMs;
+  const day = startOfUtcDay(from);
   const adding = (table: string, keys: string, sums: readonly string[]): Statement => {
     const places = new SqlParameters();
     const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
@@ -110,10 +114,10 @@ export function additions(
     usage_hour_line: addition(span, account, {
       table: 'usage_hour_line',
       keys: `${kindColumns}, measure`,
-      of: (hour) => `${kindOfRecord(hour)}, ${lines.text(0)}`,
+      of: (hour) => `${kindOfRecord(hour)}, ${lineMeasureSql(lines)}`,
       sums: {
-        quantity: `SUM(CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT))`,
-        cost: `SUM(CAST(${lines.text(3)} AS BIGINT))`,
+        quantity: `SUM(${lineMicrosSql(lines)})`,
+        cost: `SUM(${lineCostSql(lines)})`,
       },
       join: from,
     }),
@@ -161,7 +165,7 @@ function addition(
   const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
   const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
   // A span lies within one hour.
-  const hour = () => `CAST(${places.add(Math.floor(span.from / hourMs) * hourMs)} AS BIGINT)`;
+  const hour = () => `CAST(${places.add(startOfHour(span.from))} AS BIGINT)`;
   const values = { ...sums, ...most };
   const add = Object.keys(sums).map((column) => `${column}=${table}.${column}+excluded.${column}`);
   const raise = Object.keys(most).map(
@@ -251,7 +255,7 @@ function* rebuilding(
 ): Transaction<number> {
   yield* noStatementTimeout(database);
   // Locks out a concurrent roll-up, so that the figures end where it says from here on.
-  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  yield lockFigures;
   const span = { from, to: Math.min(to, yield* rolledUntil()) };
   const places = new SqlParameters();
   const recorded = yield {
@@ -282,8 +286,8 @@ function* rebuilding(
 
 /** A day's figures are the sum of its complete hours. */
 function* sumDay(account: string, at: number): Transaction<void> {
-  const from = Math.floor(at / dayMs) * dayMs;
-  const complete = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
+  const from = startOfUtcDay(at);
+  const complete = startOfHour(yield* rolledUntil());
   for (const table of ['usage_day', 'usage_day_line'])
     yield { sql: `DELETE FROM ${table} WHERE account=$1 AND day=$2`, params: [account, from] };
   for (const statement of addToDay({ from, to: Math.min(from + dayMs, complete) }, account))
@@ -292,7 +296,7 @@ function* sumDay(account: string, at: number): Transaction<void> {
 
 /** A key's figures are the sum of its hours. */
 function* sumKeys(account: string): Transaction<void> {
-  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  yield lockFigures;
   yield { sql: 'DELETE FROM spend_key WHERE account=$1', params: [account] };
   yield {
     sql: 'INSERT INTO spend_key (account, key_id, requests, cost) SELECT account, key_id, SUM(requests), SUM(cost) FROM usage_hour WHERE account=$1 GROUP BY account, key_id',
@@ -307,7 +311,7 @@ function* sumKeys(account: string): Transaction<void> {
 export function rewind(database: Database, { from: hour, to: until }: TimeRange): Promise<void> {
   return database.transact(function* (): Transaction<void> {
     yield* noStatementTimeout(database);
-    yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+    yield lockFigures;
     if ((yield* rolledUntil()) !== until) return;
     const first = yield* firstHour();
     const left = first === undefined || first >= hour ? 0 : hour;

@@ -18,6 +18,8 @@ import {
   accountHoursCondition,
   begunWithin,
 } from './ranges.ts';
+import { lineCostSql, lineMeasureSql, lineMicrosSql } from './record.ts';
+import { type Revenue, revenueOf, revenueSums } from './totals.ts';
 
 /** The columns to group figures by; `span` is the index of one of the query's spans. */
 export type SpendingGroup = 'span' | 'key_id' | 'model' | 'capability' | 'status' | 'estimated';
@@ -30,10 +32,8 @@ export interface SpendingQuery extends TimeRange {
 }
 
 /** The amount paid and the number of requests of one group; `of` holds the group's values. */
-export interface SpendingRow {
+export interface SpendingRow extends Revenue {
   readonly of: Readonly<Partial<Record<SpendingGroup, string>>>;
-  readonly requests: number;
-  readonly cost: Nano;
 }
 
 /** The metered quantity of one measure, in millionths of its unit, and its price. */
@@ -65,17 +65,13 @@ export function* spending(
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
   const rows = yield {
-    sql: `SELECT ${[...by.map((name) => `p.${name}`), ''].join(', ')} CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost
+    sql: `SELECT ${[...by.map((name) => `p.${name}`), ''].join(', ')} ${revenueSums}
       FROM (${parts.join(' UNION ALL ')}) p ${grouped(by)}`,
     params: places.params,
   };
   return rows
     .filter((row) => row['requests'] !== null)
-    .map((row) => ({
-      of: groupValuesOf(row, by),
-      requests: Number(row['requests']),
-      cost: BigInt(row['cost'] ?? 0),
-    }));
+    .map((row) => ({ of: groupValuesOf(row, by), ...revenueOf(row) }));
 }
 
 /** The same by measure. */
@@ -130,7 +126,7 @@ export function* recordsAmong(
 }
 
 const lineColumns = (lines: JsonRows): string =>
-  `${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity, CAST(${lines.text(3)} AS BIGINT) AS cost`;
+  `${lineMeasureSql(lines)} AS measure, ${lineMicrosSql(lines)} AS quantity, ${lineCostSql(lines)} AS cost`;
 
 function partsOf(
   { days, hours, records }: SplitRange,
@@ -182,10 +178,7 @@ const groupValuesOf = (row: Row, by: readonly SpendingGroup[]): SpendingRow['of'
  * The total of an account's charges within a range, from the shortest table that has it. Run it in
  * a snapshot.
  */
-export function* charged(
-  account: string,
-  span: TimeRange,
-): Transaction<{ readonly requests: number; readonly cost: Nano }> {
+export function* charged(account: string, span: TimeRange): Transaction<Revenue> {
   const { hours, records } = splitRange(span, yield* rolledUntil(), 'hour');
   const places = new SqlParameters();
   const parts = [
@@ -200,10 +193,10 @@ export function* charged(
   ];
   if (parts.length === 0) return { requests: 0, cost: 0n };
   const [row] = yield {
-    sql: `SELECT CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost FROM (${parts.join(' UNION ALL ')}) p`,
+    sql: `SELECT ${revenueSums} FROM (${parts.join(' UNION ALL ')}) p`,
     params: places.params,
   };
-  return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
+  return revenueOf(row);
 }
 
 /** `charged` for several accounts in one query, by account; those without charges are left out. */
@@ -234,9 +227,7 @@ export function* chargedByAccount(
   return new Map(rows.map((row) => [String(row['account']), BigInt(row['cost'] ?? 0)]));
 }
 
-export interface KeySpending {
-  readonly requests: number;
-  readonly cost: Nano;
+export interface KeySpending extends Revenue {
   /** When its last request began; undefined: before the records that are not rolled up. */
   readonly lastAt: number | undefined;
 }
@@ -246,7 +237,7 @@ export function* spentByKey(account: string): Transaction<ReadonlyMap<string, Ke
   const places = new SqlParameters();
   const later = { from: yield* rolledUntil(), to: endOfTime };
   const rows = yield {
-    sql: `SELECT p.key_id, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost, MAX(p.begun) AS begun FROM (
+    sql: `SELECT p.key_id, ${revenueSums}, MAX(p.begun) AS begun FROM (
       SELECT k.key_id AS key_id, k.requests AS requests, k.cost AS cost, CAST(NULL AS BIGINT) AS begun FROM spend_key k WHERE k.account=${places.add(account)}
       UNION ALL SELECT r.key_id, 1, r.cost-r.shortfall, r.reserved_at FROM usage r WHERE ${chargedWithin(places, account, later)}) p GROUP BY p.key_id`,
     params: places.params,
@@ -255,8 +246,7 @@ export function* spentByKey(account: string): Transaction<ReadonlyMap<string, Ke
     rows.map((row) => [
       String(row['key_id']),
       {
-        requests: Number(row['requests']),
-        cost: BigInt(row['cost'] ?? 0),
+        ...revenueOf(row),
         lastAt: row['begun'] === null ? undefined : Number(row['begun']),
       },
     ]),
@@ -286,12 +276,11 @@ export function* lastHourByKey(
 export function* chargedBySpan(
   account: string,
   spans: readonly TimeRange[],
-): Transaction<readonly { readonly requests: number; readonly cost: Nano }[]> {
+): Transaction<readonly Revenue[]> {
   const [first, last] = [spans[0], spans.at(-1)];
   const until = yield* rolledUntil();
   if (first === undefined || last === undefined) return [];
-  const whole = spans.every(({ from }) => from % hourMs === 0);
-  if (!whole) {
+  if (!spans.every(({ from }) => from % hourMs === 0)) {
     const figures = [];
     for (const span of spans) figures.push(yield* charged(account, span));
     return figures;
@@ -311,22 +300,20 @@ export function* chargedBySpan(
     ),
   ];
   const rows = yield {
-    sql: `SELECT p.hour, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.hour`,
+    sql: `SELECT p.hour, ${revenueSums} FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.hour`,
     params: places.params,
   };
   return spreadOverSpans(spans, rows);
 }
 
-function spreadOverSpans(
-  spans: readonly TimeRange[],
-  rows: readonly Row[],
-): readonly { readonly requests: number; readonly cost: Nano }[] {
+function spreadOverSpans(spans: readonly TimeRange[], rows: readonly Row[]): readonly Revenue[] {
   const figures = spans.map(() => ({ requests: 0, cost: 0n }));
   for (const row of rows) {
     const figure = figures[spanIndex(spans, Number(row['hour']))];
     if (figure === undefined) continue;
-    figure.requests += Number(row['requests']);
-    figure.cost += BigInt(row['cost'] ?? 0);
+    const { requests, cost } = revenueOf(row);
+    figure.requests += requests;
+    figure.cost += cost;
   }
   return figures;
 }

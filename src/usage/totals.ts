@@ -15,6 +15,7 @@ import {
   SqlParameters,
   type TimeRange,
 } from './ranges.ts';
+import { lineMeasureSql, lineMicrosSql } from './record.ts';
 
 /**
  * Whole hours as far as they are rolled up, and the records of `tail`, which are not (`recentOf` in
@@ -40,8 +41,7 @@ export function* soldByModel(
   const places = new SqlParameters();
   const lines = jsonRows(database, 'r.lines');
   const records = (tail: TimeRange) =>
-    `SELECT r.model, ${lines.text(0)} AS measure,
-      CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity
+    `SELECT r.model, ${lineMeasureSql(lines)} AS measure, ${lineMicrosSql(lines)} AS quantity
       ${recordsOf(places, tail, ` CROSS JOIN ${lines.from}`)}`;
   const rolled = yield* modelParts(places, span, {
     columns: 'h.model, h.measure, h.quantity',
@@ -87,8 +87,11 @@ export interface Revenue {
   readonly cost: Nano;
 }
 
-const sums = 'CAST(SUM(t.requests) AS BIGINT) AS requests, CAST(SUM(t.cost) AS BIGINT) AS cost';
-const revenueOf = (row: Row | undefined): Revenue => ({
+/** SQL: the columns of `revenueOf`, of a group of rows. */
+export const revenueSums =
+  'CAST(SUM(requests) AS BIGINT) AS requests, CAST(SUM(cost) AS BIGINT) AS cost';
+
+export const revenueOf = (row: Row | undefined): Revenue => ({
   requests: Number(row?.['requests'] ?? 0),
   cost: BigInt(row?.['cost'] ?? 0),
 });
@@ -164,7 +167,7 @@ function* revenueById(
   places: SqlParameters,
   parts: readonly (string | undefined)[],
 ): Transaction<readonly (Revenue & { readonly id: string })[]> {
-  const sql = `SELECT t.id, ${sums} FROM (${union(parts)}) t GROUP BY t.id`;
+  const sql = `SELECT t.id, ${revenueSums} FROM (${union(parts)}) t GROUP BY t.id`;
   const rows = yield { sql, params: places.params };
   return rows.map((row) => ({ id: String(row['id']), ...revenueOf(row) }));
 }
@@ -185,7 +188,7 @@ export function* revenueByHour({
       `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall
         ${recordsOf(places, tail)}`,
   ];
-  const sql = `SELECT t.hour, ${sums} FROM (${union(parts)}) t GROUP BY t.hour`;
+  const sql = `SELECT t.hour, ${revenueSums} FROM (${union(parts)}) t GROUP BY t.hour`;
   const rows = yield { sql, params: places.params };
   return rows.map((row) => ({ hour: Number(row['hour']), ...revenueOf(row) }));
 }
@@ -204,8 +207,7 @@ export function* soldTo(
   const places = new SqlParameters();
   const lines = jsonRows(database, 'r.lines');
   const records = (span: TimeRange) =>
-    `SELECT r.account, r.key_id, ${lines.text(0)} AS measure,
-      CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity
+    `SELECT r.account, r.key_id, ${lineMeasureSql(lines)} AS measure, ${lineMicrosSql(lines)} AS quantity
       ${recordsOf(places, span, ` CROSS JOIN ${lines.from}`)} AND r.model=${places.add(model)}`;
   const rolled = rolledParts(places, daysAndHours({ from, to }, yield* rolledUntil()), {
     columns: 'h.account, h.key_id, h.measure, h.quantity',
@@ -291,7 +293,7 @@ export function* spendingOfAll(
   const parts = [...rolled, ...stretches.records.map(recorded)];
   if (parts.length === 0) return [];
   const rows = yield {
-    sql: `SELECT t.part, t.account, ${sums} FROM (${union(parts)}) t
+    sql: `SELECT t.part, t.account, ${revenueSums} FROM (${union(parts)}) t
       GROUP BY t.part, t.account ORDER BY 4 DESC, 3 DESC, 1`,
     params: places.params,
   };
@@ -327,22 +329,14 @@ export function* channelShares({
   const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests
     FROM (${union([...rolled, tail && records(tail)])}) t GROUP BY t.model, t.channel`;
   const rows = yield { sql, params: places.params };
+  const shares = rows.map((row) => ({
+    model: String(row['model']),
+    channel: String(row['channel']),
+    requests: Number(row['requests']),
+  }));
   const totals = new Map<string, number>();
-  for (const row of rows)
-    totals.set(
-      String(row['model']),
-      (totals.get(String(row['model'])) ?? 0) + Number(row['requests']),
-    );
-  return rows.map((row) => {
-    const model = String(row['model']);
-    const requests = Number(row['requests']);
-    return {
-      model,
-      channel: String(row['channel']),
-      requests,
-      share: requests / (totals.get(model) ?? 1),
-    };
-  });
+  for (const { model, requests } of shares) totals.set(model, (totals.get(model) ?? 0) + requests);
+  return shares.map((one) => ({ ...one, share: one.requests / (totals.get(one.model) ?? 1) }));
 }
 
 const idsAtOnce = 1_000;
