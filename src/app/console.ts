@@ -102,7 +102,6 @@ export async function mountConsole(
 /** The parts of the gateway that the pages of users show and try. */
 interface UserPageParts {
   readonly database: Database;
-  readonly sealer: Sealer;
   readonly parts: Pick<GatewayParts, 'clock' | 'catalog' | 'files' | 'limits'>;
   readonly endpoints: readonly Endpoint[];
   /** Records a request of the playground that was refused. */
@@ -110,11 +109,11 @@ interface UserPageParts {
 }
 
 /** What other parts of the console supply to the pages of users. */
-type UserPageSources = Pick<UserContext, 'site' | 'shell' | 'ordersSince'>;
+type UserPageSources = Pick<UserContext, 'site' | 'shell' | 'ordersSince' | 'cursors'>;
 
 /** The routes of all pages of users. */
 function openUserRoutes(
-  { database, sealer, parts: { clock, catalog, files, limits }, ...pages }: UserPageParts,
+  { database, parts: { clock, catalog, files, limits }, ...pages }: UserPageParts,
   beside: UserPageSources,
 ): readonly ConsoleRoute[] {
   return userRoutes({
@@ -126,7 +125,6 @@ function openUserRoutes(
     vendors,
     utcOffsetMinutes: limits.utcOffsetMinutes,
     announced: (userId, now) => announcementsFor(database, userId, now),
-    cursors: new Cursors(sealer.key('cursors of the console')),
     released: (ownerId, from, to) => releasedTasks(database, ownerId, from, to),
     play: openPlayground(pages),
     playBytesMax: serverLimits.jsonBodyBytesMax,
@@ -210,6 +208,7 @@ function openOperatorRoutes(
     usdRatePpm = defaultUsdRatePpm,
   }: OperatorPageParts,
   users: readonly ConsoleRoute[],
+  cursors: Cursors,
 ): readonly ConsoleRoute[] {
   const attention = [(now: number) => paymentAttention(database, now)];
   const context: OperatorContext = {
@@ -221,7 +220,7 @@ function openOperatorRoutes(
     proofs,
     onError,
     attention,
-    cursors: new Cursors(sealer.key('cursors of the console')),
+    cursors,
     bundled: () => loadBundled({ usdRatePpm, today: utcDate(clock.now()) }),
     listFees: listFeesAt(toolListFees, usdRatePpm),
   };
@@ -289,12 +288,8 @@ export const openPageRoutes =
   (pages: PageParts): PageRoutes =>
   ({ site, methods }) => {
     const { database, sealer, parts, payments, email, publicModels, demo } = pages;
-    const orders = {
-      ...parts,
-      database,
-      payments,
-      cursors: new Cursors(sealer.key('cursors of the console')),
-    };
+    const cursors = new Cursors(sealer.key('cursors of the console'));
+    const orders = { ...parts, database, payments, cursors };
     const shell = {
       name: siteName,
       methods,
@@ -307,6 +302,9 @@ export const openPageRoutes =
       demo,
     };
     const ordersSince = (ownerId: string, since: number) => changedOrders(database, ownerId, since);
-    const users = [...openUserRoutes(pages, { site, shell, ordersSince }), ...orderRoutes(orders)];
-    return [...users, ...openOperatorRoutes(pages, users), ...operatorOrderRoutes(orders)];
+    const users = [
+      ...openUserRoutes(pages, { site, shell, ordersSince, cursors }),
+      ...orderRoutes(orders),
+    ];
+    return [...users, ...openOperatorRoutes(pages, users, cursors), ...operatorOrderRoutes(orders)];
   };
