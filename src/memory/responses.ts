@@ -1,18 +1,21 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
+import { type JsonObject, objectOf, objectsOf, textOf } from '../base/json.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { expiredAtOnceMax } from './expiry.ts';
 import type { PayBack } from './idempotency.ts';
 
-export type StoredResponseStatus =
-  | 'queued'
-  | 'in_progress'
-  | 'completed'
-  | 'incomplete'
-  | 'failed'
-  | 'cancelled';
-type Item = Readonly<Record<string, unknown>>;
+const statuses = [
+  'queued',
+  'in_progress',
+  'completed',
+  'incomplete',
+  'failed',
+  'cancelled',
+] as const;
+export type StoredResponseStatus = (typeof statuses)[number];
+type Item = JsonObject;
 
 /** A stored response: the input of this turn, and the response object as the client got it. */
 export interface StoredResponse {
@@ -97,7 +100,10 @@ const turnsMax = 1_000;
 /** Later than any response expires. */
 const endOfTime = 2 ** 52;
 
-const running: ReadonlySet<string> = new Set(['queued', 'in_progress']);
+const isRunning = (status: StoredResponseStatus): boolean =>
+  status === 'queued' || status === 'in_progress';
+/** The same as SQL. */
+const isRunningSql = "status IN ('queued', 'in_progress')";
 
 /** `payBack` gets the id of a response, and pays back what the request for it was charged. */
 export function openResponseStore(
@@ -150,7 +156,7 @@ class DatabaseResponseStore implements ResponseStore {
 
   async renew(id: string, status: StoredResponseStatus): Promise<boolean> {
     const rows = await this.#database.query(
-      "UPDATE response SET lease_until=$2, status=$3 WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id",
+      `UPDATE response SET lease_until=$2, status=$3 WHERE id=$1 AND ${isRunningSql} RETURNING id`,
       [id, this.#clock.now() + responseLeaseMs, status],
     );
     return rows.length > 0;
@@ -189,13 +195,13 @@ class DatabaseResponseStore implements ResponseStore {
     if (row === undefined) return undefined;
     const response = read(row);
     const lease = row['lease_until'];
-    if (!running.has(response.status) || typeof lease !== 'bigint' || lease >= this.#clock.now())
+    if (!isRunning(response.status) || typeof lease !== 'bigint' || lease >= this.#clock.now())
       return response;
-    // Its node is gone. Who reads that it has failed reads no further: it stays so.
+    // Its node is gone. A client that has read this failure asks no more, so the failure is final.
     const failed = interrupted(response);
     const changed = await this.#database.query(
       `UPDATE response SET status='failed', body=$3
-        WHERE id=$1 AND lease_until=$2 AND status IN ('queued', 'in_progress') RETURNING id`,
+        WHERE id=$1 AND lease_until=$2 AND ${isRunningSql} RETURNING id`,
       [id, lease, JSON.stringify(failed.body)],
     );
     return changed.length > 0 ? failed : this.find(account, id);
@@ -203,7 +209,8 @@ class DatabaseResponseStore implements ResponseStore {
 
   async isRunning(account: string, id: string): Promise<boolean> {
     const rows = await this.#database.query(
-      "SELECT id FROM response WHERE id=$1 AND account=$2 AND expires_at>$3 AND lease_until>=$3 AND status IN ('queued', 'in_progress')",
+      `SELECT id FROM response
+        WHERE id=$1 AND account=$2 AND expires_at>$3 AND lease_until>=$3 AND ${isRunningSql}`,
       [id, account, this.#clock.now()],
     );
     return rows.length > 0;
@@ -224,7 +231,7 @@ class DatabaseResponseStore implements ResponseStore {
     if (
       first === undefined ||
       first.previous !== undefined ||
-      turns.some(({ status }) => running.has(status))
+      turns.some(({ status }) => isRunning(status))
     )
       return undefined;
     return turns.flatMap(({ input, body }) => [...input, ...outputOf(body)]);
@@ -386,7 +393,7 @@ function* finishStreamed(
 function* leave(id: string, last: StoredEvents | undefined, at: number): Transaction<void> {
   const [row] = yield {
     sql: `UPDATE response SET lease_until=NULL,
-      status=CASE WHEN status IN ('queued', 'in_progress') THEN 'cancelled' ELSE status END
+      status=CASE WHEN ${isRunningSql} THEN 'cancelled' ELSE status END
       WHERE id=$1 RETURNING expires_at`,
     params: [id],
   };
@@ -425,7 +432,7 @@ function* endInterrupted(at: number, payBack: PayBack): Transaction<boolean> {
   };
   if (row === undefined) return false;
   const stored = read(row);
-  const { id, status, body } = running.has(stored.status) ? interrupted(stored) : stored;
+  const { id, status, body } = isRunning(stored.status) ? interrupted(stored) : stored;
   const ended = yield {
     sql: `UPDATE response SET status=$2, body=$3, lease_until=NULL
       WHERE id=$1 AND lease_until=$4 RETURNING id`,
@@ -449,48 +456,27 @@ function* cancel(account: string, id: string, at: number): Transaction<StoredRes
   };
   if (row === undefined) return undefined;
   const response = read(row);
-  if (!running.has(response.status)) return response;
+  if (!isRunning(response.status)) return response;
   const body = { ...response.body, status: 'cancelled' };
   const done = yield {
     sql: `UPDATE response SET status='cancelled', body=$2
-      WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id`,
+      WHERE id=$1 AND ${isRunningSql} RETURNING id`,
     params: [id, JSON.stringify(body)],
   };
   return done.length > 0 ? { ...response, status: 'cancelled', body } : response;
 }
 
 function read(row: Row): StoredResponse {
-  const body = objectOf(row['body']);
+  // A status that this release does not know has failed.
+  const status = statuses.find((one) => one === row['status']) ?? 'failed';
+  const body: unknown = JSON.parse(String(row['body']));
   return {
     id: String(row['id']),
-    status: statusOf(row['status']),
-    previous: typeof row['previous'] === 'string' ? row['previous'] : undefined,
-    input: itemsOf(JSON.parse(String(row['input']))),
-    body: { ...body, status: statusOf(row['status']) },
+    status,
+    previous: textOf(row['previous']),
+    input: objectsOf(JSON.parse(String(row['input']))),
+    body: { ...objectOf(body), status },
   };
 }
 
-function objectOf(text: unknown): Item {
-  const value: unknown = JSON.parse(String(text));
-  return typeof value === 'object' && value !== null ? { ...value } : {};
-}
-
-const statuses: readonly StoredResponseStatus[] = [
-  'queued',
-  'in_progress',
-  'completed',
-  'incomplete',
-  'failed',
-  'cancelled',
-];
-
-function statusOf(value: unknown): StoredResponseStatus {
-  return statuses.find((status) => status === value) ?? 'failed';
-}
-
-const itemsOf = (value: unknown): Item[] =>
-  Array.isArray(value)
-    ? value.filter((item): item is Item => typeof item === 'object' && item !== null)
-    : [];
-
-const outputOf = (body: Item): Item[] => itemsOf(body['output']);
+const outputOf = (body: Item): readonly Item[] => objectsOf(body['output']);
