@@ -1,3 +1,4 @@
+import { textOf } from '../base/json.ts';
 import type { Migration, Row, Transaction } from '../storage/database.ts';
 
 /** A file that a client uploads. Times are milliseconds of the wall clock. */
@@ -70,9 +71,6 @@ export function* updateUpload(before: Upload, after: Upload): Transaction<boolea
   return rows.length > 0;
 }
 
-const textIn = (value: Row[string] | undefined): string | undefined =>
-  typeof value === 'string' ? value : undefined;
-
 export function readUploadRow(row: Row): Upload {
   const { declared } = row;
   const pieces = String(row['pieces']);
@@ -80,11 +78,11 @@ export function readUploadRow(row: Row): Upload {
     id: String(row['id']),
     account: String(row['account']),
     displayName: String(row['display_name']),
-    type: textIn(row['type']),
+    type: textOf(row['type']),
     declared: declared === null || declared === undefined ? undefined : Number(declared),
     bytes: Number(row['bytes']),
     pieces: pieces === '' ? [] : pieces.split(' '),
-    sha256: textIn(row['sha256']),
+    sha256: textOf(row['sha256']),
     createdAt: Number(row['created_at']),
     updatedAt: Number(row['updated_at']),
     expiresAt: Number(row['expires_at']),
