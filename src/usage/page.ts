@@ -9,7 +9,7 @@ import {
   type UsageFilter,
   hoursCondition,
   recordsCondition,
-  accountHoursCondition,
+  accountHoursWithin,
   isFiltered,
 } from './ranges.ts';
 
@@ -120,7 +120,7 @@ function* matching(
 ): Transaction<{ readonly windows: readonly SearchWindow[]; readonly more: boolean }> {
   const recent = startOfHour(yield* rolledUntil());
   const places = new SqlParameters();
-  const within = accountHoursCondition(places, account, {
+  const within = accountHoursWithin(places, account, {
     from: left.from - hourMs + 1,
     to: Math.min(left.to, recent),
   });

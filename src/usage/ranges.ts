@@ -101,18 +101,13 @@ export class SqlParameters {
 }
 
 /** The condition for records (table `r`) of one account that were charged within the range. */
-export function chargedWithin(
-  places: SqlParameters,
-  account: string,
-  { from, to }: TimeRange,
-): string {
-  return `r.account=${places.add(account)} AND r.finished_at>=${places.add(from)} AND r.finished_at<${places.add(to)} AND ${begunWithin(places, { from, to })}`;
-}
+export const chargedWithin = (places: SqlParameters, account: string, span: TimeRange): string =>
+  `r.account=${places.add(account)} AND ${anyChargedWithin(places, span)}`;
 
-/** Lets PostgreSQL skip the months that cannot have matching records. */
-export function begunWithin(places: SqlParameters, { from, to }: TimeRange): string {
-  return `r.reserved_at>=${places.add(from - longestMs)} AND r.reserved_at<${places.add(to + hourMs)}`;
-}
+/** The same for all accounts. Lets PostgreSQL skip the months that cannot have such records. */
+export const anyChargedWithin = (places: SqlParameters, { from, to }: TimeRange): string =>
+  `r.finished_at>=${places.add(from)} AND r.finished_at<${places.add(to)}
+    AND r.reserved_at>=${places.add(from - longestMs)} AND r.reserved_at<${places.add(to + hourMs)}`;
 
 /** Selects some of an account's records. */
 export interface UsageFilter {
@@ -165,15 +160,29 @@ export function hoursCondition(places: SqlParameters, filter: UsageFilter): stri
   );
 }
 
-/** The condition for hours or days (table `h`) of an account within a range. */
-export function accountHoursCondition(
+/** The condition for hours or days (table `h`) within a range. */
+export const hoursWithin = (
   places: SqlParameters,
-  account: string,
   { from, to }: TimeRange,
   unit: 'hour' | 'day' = 'hour',
-): string {
-  return `h.account=${places.add(account)} AND h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
-}
+): string => `h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
+
+/** The same for those of one account. */
+export const accountHoursWithin = (
+  places: SqlParameters,
+  account: string,
+  span: TimeRange,
+  unit: 'hour' | 'day' = 'hour',
+): string => `h.account=${places.add(account)} AND ${hoursWithin(places, span, unit)}`;
+
+/** One SELECT for each stretch of days or hours. */
+export const selectEach = (
+  { days, hours }: Omit<SplitRange, 'records'>,
+  select: (span: TimeRange, unit: 'day' | 'hour') => string,
+): readonly string[] => [
+  ...days.map((span) => select(span, 'day')),
+  ...hours.map((span) => select(span, 'hour')),
+];
 
 /**
  * Twice as long as records usually wait for the roll-up; and as many records as can be read in a
@@ -243,5 +252,5 @@ export function* firstChargeOfAll(): Transaction<number | undefined> {
  */
 export function recordsOf(places: SqlParameters, span: TimeRange, join = ''): string {
   return `FROM users u CROSS JOIN usage r${join} WHERE r.account=u.id
-    AND r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
+    AND ${anyChargedWithin(places, span)}`;
 }

@@ -4,7 +4,8 @@ import { jsonRows, noStatementTimeout, textColumn } from '../storage/sql.ts';
 import { forgetAllAccounts, sumAllAccounts, sumHourAgain } from './all-accounts.ts';
 import { firstByteClass, speedSums } from './histogram.ts';
 import {
-  begunWithin,
+  anyChargedWithin,
+  recordsOf,
   hourMs,
   SqlParameters,
   rolledUntil,
@@ -163,7 +164,7 @@ function addition(
 ): Statement {
   const places = new SqlParameters();
   const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
-  const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
+  const within = anyChargedWithin(places, span);
   // A span lies within one hour.
   const hour = () => `CAST(${places.add(startOfHour(span.from))} AS BIGINT)`;
   const values = { ...sums, ...most };
@@ -230,10 +231,9 @@ export async function recheckHour(database: Database, hour: number): Promise<num
 function* differing(database: Database, span: TimeRange): Transaction<readonly string[]> {
   yield* noStatementTimeout(database);
   const places = new SqlParameters();
-  const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
   const recorded = yield {
-    sql: `SELECT r.account, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM users u CROSS JOIN usage r
-      WHERE r.account=u.id AND ${within} GROUP BY r.account`,
+    sql: `SELECT r.account, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost
+      ${recordsOf(places, span)} GROUP BY r.account`,
     params: places.params,
   };
   const rolled = yield {

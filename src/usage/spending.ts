@@ -15,8 +15,10 @@ import {
   type UsageFilter,
   hoursCondition,
   recordsCondition,
-  accountHoursCondition,
-  begunWithin,
+  accountHoursWithin,
+  anyChargedWithin,
+  hoursWithin,
+  selectEach,
 } from './ranges.ts';
 import { lineCostSql, lineMeasureSql, lineMicrosSql } from './record.ts';
 import { type Revenue, revenueOf, revenueSums } from './totals.ts';
@@ -55,9 +57,9 @@ export function* spending(
   const cover = splitRange(question, yield* rolledUntil(), unitOf(question, by));
   const places = new SqlParameters();
   const columns = groupColumns(places, question, by);
-  const rolled = (unit: 'hour' | 'day') => (span: TimeRange) =>
+  const rolled = (span: TimeRange, unit: 'hour' | 'day') =>
     `SELECT ${columns('h', `h.${unit}`)} h.requests AS requests, h.cost AS cost FROM usage_${unit} h
-    WHERE ${hoursWithin(places, question, span, unit)}`;
+    WHERE ${groupHoursWithin(places, question, span, unit)}`;
   const records = (
     span: TimeRange,
   ) => `SELECT ${columns('r', 'r.finished_at')} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
@@ -84,9 +86,9 @@ export function* metered(
   const places = new SqlParameters();
   const columns = groupColumns(places, question, by);
   const lines = jsonRows(database, 'r.lines');
-  const rolled = (unit: 'hour' | 'day') => (span: TimeRange) =>
+  const rolled = (span: TimeRange, unit: 'hour' | 'day') =>
     `SELECT ${columns('h', `h.${unit}`)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost
-    FROM usage_${unit}_line h WHERE ${hoursWithin(places, question, span, unit)}`;
+    FROM usage_${unit}_line h WHERE ${groupHoursWithin(places, question, span, unit)}`;
   const records = (
     span: TimeRange,
   ) => `SELECT ${columns('r', 'r.finished_at')} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
@@ -129,22 +131,22 @@ const lineColumns = (lines: JsonRows): string =>
   `${lineMeasureSql(lines)} AS measure, ${lineMicrosSql(lines)} AS quantity, ${lineCostSql(lines)} AS cost`;
 
 function partsOf(
-  { days, hours, records }: SplitRange,
+  cover: SplitRange,
   { filter, from, to }: SpendingQuery,
-  rolled: (unit: 'hour' | 'day') => (span: TimeRange) => string,
+  rolled: (span: TimeRange, unit: 'hour' | 'day') => string,
   ofRecords: (span: TimeRange) => string,
 ): readonly string[] {
   // Only records have the cost of single requests.
   if (filter?.costMin !== undefined) return from < to ? [ofRecords({ from, to })] : [];
-  return [...days.map(rolled('day')), ...hours.map(rolled('hour')), ...records.map(ofRecords)];
+  return [...selectEach(cover, rolled), ...cover.records.map(ofRecords)];
 }
 
-const hoursWithin = (
+const groupHoursWithin = (
   places: SqlParameters,
   { account, filter = {} }: SpendingQuery,
   span: TimeRange,
   unit: 'hour' | 'day',
-): string => accountHoursCondition(places, account, span, unit) + hoursCondition(places, filter);
+): string => accountHoursWithin(places, account, span, unit) + hoursCondition(places, filter);
 
 const recordsWithin = (
   places: SqlParameters,
@@ -184,7 +186,7 @@ export function* charged(account: string, span: TimeRange): Transaction<Revenue>
   const parts = [
     ...hours.map(
       (span) =>
-        `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursCondition(places, account, span)}`,
+        `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursWithin(places, account, span)}`,
     ),
     ...records.map(
       (part) =>
@@ -209,13 +211,12 @@ export function* chargedByAccount(
   const among = (): string => accounts.map((account) => places.add(account)).join();
   const parts = [
     ...hours.map(
-      ({ from, to }) => `SELECT h.account AS account, h.cost AS cost FROM spend_hour h
-        WHERE h.account IN (${among()}) AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`,
+      (part) => `SELECT h.account AS account, h.cost AS cost FROM spend_hour h
+        WHERE h.account IN (${among()}) AND ${hoursWithin(places, part)}`,
     ),
     ...records.map(
-      ({ from, to }) => `SELECT r.account AS account, r.cost-r.shortfall AS cost FROM usage r
-        WHERE r.account IN (${among()}) AND r.finished_at>=${places.add(from)}
-          AND r.finished_at<${places.add(to)} AND ${begunWithin(places, { from, to })}`,
+      (part) => `SELECT r.account AS account, r.cost-r.shortfall AS cost FROM usage r
+        WHERE r.account IN (${among()}) AND ${anyChargedWithin(places, part)}`,
     ),
   ];
   if (accounts.length === 0 || parts.length === 0) return new Map();
@@ -290,7 +291,7 @@ export function* chargedBySpan(
   const parts = [
     ...hours.map(
       (span) =>
-        `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursCondition(places, account, span)}`,
+        `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursWithin(places, account, span)}`,
     ),
     ...records.map(
       (

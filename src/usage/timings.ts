@@ -1,6 +1,6 @@
 import type { Transaction } from '../storage/database.ts';
 import {
-  accountHoursCondition,
+  accountHoursWithin,
   chargedWithin,
   hourMs,
   hoursCondition,
@@ -68,7 +68,7 @@ function* spansWithMatches({
   const whole = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
   const until = yield* rolledUntil();
   const places = new SqlParameters();
-  const within = accountHoursCondition(places, account, {
+  const within = accountHoursWithin(places, account, {
     from: whole.from - hourMs + 1,
     to: whole.to,
   });

@@ -7,7 +7,9 @@ import {
   columnsCondition,
   daysAndHours,
   hourMs,
+  hoursWithin,
   recordsOf,
+  selectEach,
   rolledUntil,
   totalsUntil,
   splitRange,
@@ -58,16 +60,13 @@ export function* soldByModel(
 /** Selects rows of all accounts from rolled-up days and hours, one SELECT for each stretch. */
 function rolledParts(
   places: SqlParameters,
-  { days, hours }: Omit<SplitRange, 'records'>,
+  stretches: Omit<SplitRange, 'records'>,
   { columns, lines = false, only = () => '' }: RolledColumns,
 ): readonly string[] {
-  const part =
-    (unit: 'day' | 'hour') =>
-    ({ from, to }: TimeRange) =>
-      `SELECT ${columns} FROM users u CROSS JOIN usage_${unit}${lines ? '_line' : ''} h
-      WHERE h.account=u.id AND h.${unit}>=${places.add(from)}
-        AND h.${unit}<${places.add(to)}${only()}`;
-  return [...days.map(part('day')), ...hours.map(part('hour'))];
+  const part = (span: TimeRange, unit: 'day' | 'hour') =>
+    `SELECT ${columns} FROM users u CROSS JOIN usage_${unit}${lines ? '_line' : ''} h
+      WHERE h.account=u.id AND ${hoursWithin(places, span, unit)}${only()}`;
+  return selectEach(stretches, part);
 }
 
 interface RolledColumns {
@@ -106,16 +105,12 @@ function* modelParts(
   { columns, lines = false }: Omit<RolledColumns, 'only'>,
 ): Transaction<readonly string[]> {
   const { summed, rest } = splitAt(span, yield* totalsUntil());
-  const part =
-    (unit: 'day' | 'hour') =>
-    ({ from, to }: TimeRange) =>
-      `SELECT ${columns} FROM model_${unit}${lines ? '_line' : ''} h
-      WHERE h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
-  const { days, hours } = daysAndHours(summed, summed.to);
+  const part = (stretch: TimeRange, unit: 'day' | 'hour') =>
+    `SELECT ${columns} FROM model_${unit}${lines ? '_line' : ''} h
+      WHERE ${hoursWithin(places, stretch, unit)}`;
   const unsummed = daysAndHours(rest, yield* rolledUntil());
   return [
-    ...days.map(part('day')),
-    ...hours.map(part('hour')),
+    ...selectEach(daysAndHours(summed, summed.to), part),
     ...rolledParts(places, unsummed, { columns, lines }),
   ];
 }
@@ -148,13 +143,13 @@ export function* revenueByAccount({
   const { days, hours } = daysAndHours(span, yield* totalsUntil());
   const rolled = [
     ...days.map(
-      ({ from, to }) => `SELECT h.account AS id, h.requests, h.cost FROM spend_day h
-        WHERE h.day>=${places.add(from)} AND h.day<${places.add(to)}`,
+      (part) => `SELECT h.account AS id, h.requests, h.cost FROM spend_day h
+        WHERE ${hoursWithin(places, part, 'day')}`,
     ),
     ...hours.map(
-      ({ from, to }) => `SELECT h.account AS id, h.requests, h.cost
+      (part) => `SELECT h.account AS id, h.requests, h.cost
         FROM users u CROSS JOIN spend_hour h
-        WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`,
+        WHERE h.account=u.id AND ${hoursWithin(places, part)}`,
     ),
   ];
   return yield* revenueById(places, [...rolled, tail && recordsById('account', places, tail)]);
@@ -181,9 +176,9 @@ export function* revenueByHour({
   const { summed, rest } = splitAt(span, yield* totalsUntil());
   const parts = [
     `SELECT h.hour, h.requests, h.cost FROM model_hour h
-      WHERE h.hour>=${places.add(summed.from)} AND h.hour<${places.add(summed.to)}`,
+      WHERE ${hoursWithin(places, summed)}`,
     `SELECT h.hour, h.requests, h.cost FROM users u CROSS JOIN spend_hour h
-      WHERE h.account=u.id AND h.hour>=${places.add(rest.from)} AND h.hour<${places.add(rest.to)}`,
+      WHERE h.account=u.id AND ${hoursWithin(places, rest)}`,
     tail &&
       `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall
         ${recordsOf(places, tail)}`,
@@ -317,13 +312,12 @@ export function* channelShares({
   ...span
 }: RangeWithTail): Transaction<readonly ChannelShare[]> {
   const places = new SqlParameters();
-  const part =
-    (unit: 'day' | 'hour') =>
-    ({ from, to }: TimeRange) =>
+  const rolled = selectEach(
+    daysAndHours(span, yield* totalsUntil()),
+    (part, unit) =>
       `SELECT h.model, h.channel, h.requests FROM ${unit === 'day' ? 'channel_day' : 'speed_hour'} h
-      WHERE h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
-  const { days, hours } = daysAndHours(span, yield* totalsUntil());
-  const rolled = [...days.map(part('day')), ...hours.map(part('hour'))];
+      WHERE ${hoursWithin(places, part, unit)}`,
+  );
   const records = (span: TimeRange) =>
     `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(places, span)}`;
   const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests
