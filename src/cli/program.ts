@@ -52,30 +52,26 @@ const hostOption = new Option('--host <address>', 'address to listen on')
   .env('HOST')
   .default('127.0.0.1');
 
-command(program, 'serve', 'run the gateway')
-  .addOption(
-    new Option(
-      '--config <file>',
-      'configuration file; without one, channels come from environment variables',
-    ).env('TOLLGATE_CONFIG'),
-  )
-  .addOption(portOption(listening))
-  .addOption(hostOption)
-  .addOption(workersOption)
-  .addOption(acceptOption)
-  .action(async (options) => (await import('./serve.ts')).serve(options, process.env));
+/** A command that serves what the configuration file says. */
+const serving = (name: string, description: string, configText: string): Command =>
+  command(program, name, description)
+    .addOption(new Option('--config <file>', configText).env('TOLLGATE_CONFIG'))
+    .addOption(portOption(listening))
+    .addOption(hostOption)
+    .addOption(workersOption)
+    .addOption(acceptOption);
 
-command(
-  program,
+serving(
+  'serve',
+  'run the gateway',
+  'configuration file; without one, channels come from environment variables',
+).action(async (options) => (await import('./serve.ts')).serve(options, process.env));
+
+serving(
   'start',
   'run the gateway, or the demo if nothing is configured and the data folder has no users, or only those of a demo',
-)
-  .addOption(new Option('--config <file>', 'configuration file').env('TOLLGATE_CONFIG'))
-  .addOption(portOption(listening))
-  .addOption(hostOption)
-  .addOption(workersOption)
-  .addOption(acceptOption)
-  .action(async (options) => (await import('./start.ts')).startCommand(options, process.env));
+  'configuration file',
+).action(async (options) => (await import('./start.ts')).startCommand(options, process.env));
 
 command(
   program,
