@@ -10,6 +10,7 @@ import {
 import type { WrittenPrice, WrittenWindow } from './config-schema.ts';
 import { type ConfigReport, unknownName } from './config-report.ts';
 import type { Price, PriceTier, Rates } from './price.ts';
+import { mapped } from './price-json.ts';
 import { nanoPerMillion, priceLacks, variantMeasure } from './price-members.ts';
 import type { ConfigPath } from './problem.ts';
 import type { ModelKind } from './snapshot.ts';
@@ -37,21 +38,18 @@ export function readPrice(
     rates,
     tiers: readTiers(written, report, path),
     by: readVariants(kind, rates, written, report, path),
-    ...(modes === undefined || Object.keys(modes).length === 0 ? {} : { modes }),
-    ...(places === undefined || Object.keys(places).length === 0
-      ? {}
-      : {
-          places: Object.fromEntries(
-            Object.entries(places).map(([name, { times }]) => [name, times]),
-          ),
-        }),
+    ...(hasMembers(modes) && { modes }),
+    ...(hasMembers(places) && { places: mapped(places, ({ times }) => times) }),
     ...readWindows(written, report, path, calendars),
-    ...(listFees === undefined ? {} : { listFees }),
+    ...(listFees !== undefined && { listFees }),
   };
   const lacks = priceLacks(kind, price);
   if (lacks !== undefined) report.add(path, lacks);
   return price;
 }
+
+const hasMembers = <T extends object>(value: T | undefined): value is T =>
+  value !== undefined && Object.keys(value).length > 0;
 
 /** `cache_write` is the price of both cache retentions, unless one has its own. */
 function ratesOf({ cache_write: both, ...written }: Partial<WrittenRates>): Rates {
@@ -83,9 +81,9 @@ function readTiers(
     }
     return {
       aboveInputTokens: input ?? -1,
-      ...(output === undefined ? {} : { aboveOutputTokens: output }),
+      ...(output !== undefined && { aboveOutputTokens: output }),
       rates: ratesOf(rest),
-      ...(times === undefined ? {} : { times }),
+      ...(times && { times }),
     };
   });
 }
@@ -129,10 +127,10 @@ function readWindow(
   return {
     name,
     zone,
-    ...(days === undefined ? {} : { days }),
+    ...(days && { days }),
     from,
     to,
-    ...(calendar === undefined ? {} : { except: calendar }),
+    ...(calendar && { except: calendar }),
     times,
   };
 }
@@ -144,7 +142,7 @@ function readVariants(
   report: ConfigReport,
   path: ConfigPath,
 ): Price['by'] {
-  if (by === undefined || Object.keys(by).length === 0) return undefined;
+  if (!hasMembers(by)) return undefined;
   const measure = variantMeasure(kind, plain);
   const rates: Record<string, Nano> = {};
   for (const [variant, yuan] of Object.entries(by)) {

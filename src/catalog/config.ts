@@ -93,10 +93,10 @@ export async function readConfiguration(
       usdRatePpm,
       media,
       defaultModels,
-      ...(payments === undefined ? {} : { payments }),
-      ...(signin === undefined ? {} : { signin: signinMembers(signin) }),
-      ...(publicModels === undefined ? {} : { publicModels }),
-      ...(videoSeconds === undefined ? {} : { video: { ageMs: videoSeconds * 1_000 } }),
+      ...(payments && { payments }),
+      ...(signin && { signin: signinMembers(signin) }),
+      ...(publicModels && { publicModels }),
+      ...(videoSeconds && { video: { ageMs: videoSeconds * 1_000 } }),
       warnings: configurationWarnings(sold, {
         own: written.map(({ model }) => model.id),
         asked: plain,
@@ -140,7 +140,12 @@ function withOldIds(
   { serves }: ConfigurationContext,
 ): readonly ChannelFacts[] {
   const raw = items(file, 'channels');
-  const open = new Set(raw.filter((one) => member(one, 'models') === undefined).map(nameOf));
+  const open = new Set(
+    names(
+      raw.filter((one) => member(one, 'models') === undefined),
+      'name',
+    ),
+  );
   const takes = ({ name }: ChannelFacts): boolean => open.has(name);
   const named = channels.filter((channel) => !takes(channel));
   const written = new Set([
@@ -149,8 +154,6 @@ function withOldIds(
   ]);
   return withStandIns(channels, { bundled, serves, takes, written });
 }
-
-const nameOf = (channel: unknown): unknown => member(channel, 'name');
 
 /** A model and its price, both complete. */
 interface ReadModel {
@@ -173,10 +176,8 @@ function kindsOf(
     [...bundled.values()].map(({ facts }) => [facts.id, facts.kind]),
   );
   for (const model of models) {
-    const [id, kind] = [
-      member(model, 'id'),
-      modelSchema.shape.kind.safeParse(member(model, 'kind')),
-    ];
+    const id = member(model, 'id');
+    const kind = modelSchema.shape.kind.safeParse(member(model, 'kind'));
     if (typeof id === 'string') kinds.set(id, kind.success ? (kind.data ?? 'chat') : undefined);
   }
   return kinds;
@@ -197,8 +198,7 @@ function readGroups(list: readonly unknown[], report: ConfigReport): readonly Gr
   reportDuplicates(list, ['groups'], 'name', report);
   return list.flatMap((item, index) => {
     const group = report.parse(groupSchema, item, ['groups', index]);
-    if (group === undefined) return [];
-    return [groupFacts(group)];
+    return group === undefined ? [] : [groupFacts(group)];
   });
 }
 
@@ -207,14 +207,9 @@ function readCalendars(list: readonly unknown[], report: ConfigReport): Calendar
   reportDuplicates(list, ['calendars'], 'name', report);
   const own = list.flatMap((item, index) => {
     const calendar = report.parse(calendarSchema, item, ['calendars', index]);
-    return calendar === undefined
-      ? []
-      : [
-          [
-            calendar.name,
-            { name: calendar.name, knownUntil: calendar.known_until, days: calendar.days },
-          ] as const,
-        ];
+    if (calendar === undefined) return [];
+    const { name, known_until: knownUntil, days } = calendar;
+    return [[name, { name, knownUntil, days }] as const];
   });
   return new Map([...calendars, ...own]);
 }

@@ -177,7 +177,7 @@ export function configurationWarnings(
           `channel ${name}: ${vendor} is not offered for ${listText(ids)}, which are of a kind that it is not spoken to about`,
         ];
   });
-  const borrowed = sold.models
+  const doubtful = sold.models
     .filter(
       ({ id }) =>
         !own.includes(id) &&
@@ -185,20 +185,21 @@ export function configurationWarnings(
         asked.some(({ models }) => models.has(id)),
     )
     .map(({ id }) => id);
-  const doubtful =
-    borrowed.length === 0
-      ? []
-      : [
-          borrowed.length === 1
-            ? `The bundled price of ${listText(borrowed)} does not come from the vendor's own price page: check it before you sell.`
-            : `The bundled prices of ${listText(borrowed)} do not come from the vendor's own price page: check them before you sell.`,
-        ];
   return [
     ...nothingSold(sold),
     ...withoutChannel(sold, own),
     ...fallbacksUnsold(sold),
     ...unserved,
-    ...doubtful,
+    ...doubtfulPrices(doubtful),
+  ];
+}
+
+function doubtfulPrices(ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) return [];
+  return [
+    ids.length === 1
+      ? `The bundled price of ${listText(ids)} does not come from the vendor's own price page: check it before you sell.`
+      : `The bundled prices of ${listText(ids)} do not come from the vendor's own price page: check them before you sell.`,
   ];
 }
 
