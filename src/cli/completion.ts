@@ -4,25 +4,25 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 /** A command by its path: ` user create`; the program's own is empty. */
-interface Place {
+interface CommandEntry {
   readonly path: string;
   readonly commands: readonly Command[];
   readonly options: readonly Option[];
 }
 
-function placesOf(command: Command, path = ''): readonly Place[] {
+function entriesOf(command: Command, path = ''): readonly CommandEntry[] {
   const { commands } = command;
   const options = [...command.options, new Option('--help', 'what it does, with examples')];
   return [
     { path, commands, options },
-    ...commands.flatMap((one) => placesOf(one, `${path} ${one.name()}`)),
+    ...commands.flatMap((one) => entriesOf(one, `${path} ${one.name()}`)),
   ];
 }
 
 /** A script by which a shell completes the program's commands, their options and the choices. */
 export function completionScript(shell: Shell, program: Command): string {
-  const places = placesOf(program);
-  return { bash, zsh, fish }[shell](places);
+  const entries = entriesOf(program);
+  return { bash, zsh, fish }[shell](entries);
 }
 
 /** In single quotes, for every shell. */
@@ -31,26 +31,26 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
 const takesValue = (option: Option): boolean => option.required || option.optional;
 
 /** Patterns of a `case` that match the paths of commands. */
-const deeper = (places: readonly Place[]): string =>
-  places
+const commandPaths = (entries: readonly CommandEntry[]): string =>
+  entries
     .filter(({ path }) => path !== '')
     .map(({ path }) => `"${path}"`)
     .join('|');
 
 /** The options of all commands that take a value: file names are offered for it. */
-const withValue = (places: readonly Place[]): string =>
+const valueOptions = (entries: readonly CommandEntry[]): string =>
   [
     ...new Set(
-      places.flatMap(({ options }) => options.filter(takesValue).map(({ long }) => long ?? '')),
+      entries.flatMap(({ options }) => options.filter(takesValue).map(({ long }) => long ?? '')),
     ),
   ].join('|');
 
 /** Lines of a `case` for options whose values are known. */
 const choiceCases = (
-  places: readonly Place[],
+  entries: readonly CommandEntry[],
   line: (choices: readonly string[]) => string,
 ): string =>
-  places
+  entries
     .flatMap(({ path, options }) =>
       options.flatMap(({ long, argChoices }) =>
         argChoices === undefined ? [] : [`    "${path} ${long}") ${line(argChoices)} ;;`],
@@ -58,8 +58,8 @@ const choiceCases = (
     )
     .join('\n');
 
-function bash(places: readonly Place[]): string {
-  const words = places.map(({ path, commands, options }) => {
+function bash(entries: readonly CommandEntry[]): string {
+  const words = entries.map(({ path, commands, options }) => {
     const names = [...commands.map((one) => one.name()), ...options.map(({ long }) => long)];
     return `    "${path}") words="${names.join(' ')}" ;;`;
   });
@@ -68,15 +68,15 @@ _tollgate() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" at="" words="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$at \${COMP_WORDS[i]}" in
-    ${deeper(places)}) at="$at \${COMP_WORDS[i]}" ;;
+    ${commandPaths(entries)}) at="$at \${COMP_WORDS[i]}" ;;
     esac
   done
   case "$at $before" in
-${choiceCases(places, (choices) => `words="${choices.join(' ')}"`)}
+${choiceCases(entries, (choices) => `words="${choices.join(' ')}"`)}
   esac
   if [ -z "$words" ]; then
     case "$before" in
-    ${withValue(places)}) COMPREPLY=(); return ;;
+    ${valueOptions(entries)}) COMPREPLY=(); return ;;
     esac
     case "$at" in
 ${words.join('\n')}
@@ -88,10 +88,10 @@ complete -o default -F _tollgate tollgate
 `;
 }
 
-function zsh(places: readonly Place[]): string {
+function zsh(entries: readonly CommandEntry[]): string {
   const described = (name: string, text: string): string =>
     quoted(`${name.replaceAll(':', '\\:')}:${text}`);
-  const lists = places.map(({ path, commands, options }) => {
+  const lists = entries.map(({ path, commands, options }) => {
     const all = [
       ...commands.map((one) => described(one.name(), one.description())),
       ...options.map(({ long, description }) => described(long ?? '', description)),
@@ -105,14 +105,14 @@ _tollgate() {
   local -a list
   for ((i = 2; i < CURRENT; i++)); do
     case "$at \${words[i]}" in
-    ${deeper(places)}) at="$at \${words[i]}" ;;
+    ${commandPaths(entries)}) at="$at \${words[i]}" ;;
     esac
   done
   case "$at \${words[CURRENT-1]}" in
-${choiceCases(places, (choices) => `compadd -- ${choices.join(' ')}; return`)}
+${choiceCases(entries, (choices) => `compadd -- ${choices.join(' ')}; return`)}
   esac
   case "\${words[CURRENT-1]}" in
-    ${withValue(places)}) _files; return ;;
+    ${valueOptions(entries)}) _files; return ;;
   esac
   case "$at" in
 ${lists.join('\n')}
@@ -127,10 +127,10 @@ fi
 `;
 }
 
-function fish(places: readonly Place[]): string {
+function fish(entries: readonly CommandEntry[]): string {
   const line = (path: string, rest: string): string =>
     `complete -c tollgate -n ${quoted(`__tollgate_at "${path}"`)} ${rest}`;
-  const lines = places.flatMap(({ path, commands, options }) => [
+  const lines = entries.flatMap(({ path, commands, options }) => [
     ...commands.map((one) => line(path, `-f -a ${one.name()} -d ${quoted(one.description())}`)),
     ...options.map((option) => {
       const choices = option.argChoices?.join(' ');
@@ -142,7 +142,7 @@ function fish(places: readonly Place[]): string {
       );
     }),
   ]);
-  const paths = places.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`]));
+  const paths = entries.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`]));
   return `# fish completion of tollgate: tollgate completion fish | source
 function __tollgate_at
   set -l at ""

@@ -30,10 +30,10 @@ interface Options extends SharedOptions {
 const usualPerDollar = 500_000n;
 const ratePlaces = 6;
 
-export async function importNewApi(place: string, options: Options, env: Env): Promise<void> {
+export async function importNewApi(source: string, options: Options, env: Env): Promise<void> {
   if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(options.as))
     throw new Failure(`--as is a name of small letters, digits and -, not '${options.as}'`);
-  const foreign = await withProgress('reading', () => readForeign(place));
+  const foreign = await withProgress('reading', () => readForeign(source));
   const theirs = [
     'USDExchangeRate of that installation',
     foreign.options.get('USDExchangeRate'),
@@ -43,7 +43,9 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   if (perDollar === undefined || perDollar.numerator === 0n)
     throw new Failure('its QuotaPerUnit is no number');
   const apply = options.apply === true;
-  const { sealer, running } = apply ? await ours(options, env) : await reportOnly(options, env);
+  const { sealer, running } = apply
+    ? await ownInstallation(options, env)
+    : reportOnly(options, env);
   const at = systemClock.now();
   const request = {
     origin: options.as,
@@ -70,15 +72,16 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   );
 }
 
-interface Place {
+/** The installation into which another one is imported. */
+interface Destination {
   readonly sealer: Sealer;
   readonly running: (
     take: (database: Database) => Promise<ImportSummary>,
   ) => Promise<ImportSummary>;
 }
 
-/** Opens this installation, and makes it where there is none yet. */
-async function ours(options: Options, env: Env): Promise<Place> {
+/** This installation, made where there is none yet. */
+async function ownInstallation(options: Options, env: Env): Promise<Destination> {
   const { dataFolder } = makeInstallation(options.data, env);
   const sealer = openSealer(await loadMasterKey(dataFolder, env));
   return { sealer, running: (take) => withDatabase(options, env, take, { mayBegin: true }) };
@@ -88,14 +91,14 @@ async function ours(options: Options, env: Env): Promise<Place> {
  * The same for a report that must leave nothing behind: secrets are encrypted with a key that
  * nobody keeps, and a missing installation is one in memory.
  */
-async function reportOnly(options: Options, env: Env): Promise<Place> {
+function reportOnly(options: Options, env: Env): Destination {
   const sealer = openSealer(randomBytes(masterKeyBytes));
   return { sealer, running: (take) => withDatabaseIfAny(options, env, take) };
 }
 
-async function readForeign(place: string): Promise<ForeignInstallation> {
+async function readForeign(address: string): Promise<ForeignInstallation> {
   try {
-    const source = await openSource(place);
+    const source = await openSource(address);
     try {
       return await readNewApi(source);
     } finally {
