@@ -33,7 +33,7 @@ export function* importChannels(
   context: ImportContext,
 ): Transaction<void> {
   const { channels } = yield* readStoredCatalog();
-  const place = {
+  const target: ImportTarget = {
     sold,
     priorityOf: prioritiesOf(foreign.channels),
     names: new Set(channels.map(({ name }) => name)),
@@ -53,7 +53,7 @@ export function* importChannels(
           : `nothing here speaks as its type ${channel.type} does`,
       );
     for (const [index, portion] of portions.entries())
-      yield* importChannel(channel, portion, index, place);
+      yield* importChannel(channel, portion, index, target);
     if (channel.unknown.length > 0)
       context.report.notes.push({ what, note: `not taken of it: ${channel.unknown.join(', ')}` });
   }
@@ -77,16 +77,17 @@ function portionsOf(
   for (const { secret: written, enabled } of channel.secrets) {
     const target = channelTarget(channel, written, kind);
     if (target === undefined) continue;
-    const { secret, ...place } = target;
-    const shared = `${enabled} ${place.baseUrl}`;
-    const portion = portions.get(shared) ?? { ...place, enabled, secrets: [] };
+    const { secret, ...address } = target;
+    const shared = `${enabled} ${address.baseUrl}`;
+    const portion = portions.get(shared) ?? { ...address, enabled, secrets: [] };
     portion.secrets.push(secret);
     portions.set(shared, portion);
   }
   return [...portions.values()];
 }
 
-interface Place {
+/** What a channel is imported into. */
+interface ImportTarget {
   readonly sold: ReadonlySet<string>;
   readonly priorityOf: (theirs: bigint) => bigint;
   readonly names: Set<string>;
@@ -99,14 +100,14 @@ function* importChannel(
   channel: ForeignChannel,
   portion: Portion,
   index: number,
-  place: Place,
+  target: ImportTarget,
 ): Transaction<void> {
-  const { sold, priorityOf, names, context } = place;
+  const { sold, priorityOf, names, context } = target;
   const { imported, report } = context;
   const theirs = `${channel.id}/${index}`;
   const what = `channel ${channel.id} (${channel.name}${portion.enabled || !channel.enabled ? '' : ', keys that are off'})`;
   const before = imported.before('channel', theirs);
-  if (before !== undefined) return yield* addLateModels(channel, theirs, what, before.ours, place);
+  if (before !== undefined) return yield* addLateModels(channel, theirs, what, before.ours, target);
   const models = channel.models
     .filter((id) => sold.has(id))
     .map((id) => ({ id, upstream: mapped(channel, id) }));
@@ -148,7 +149,7 @@ function* addLateModels(
   theirs: string,
   what: string,
   name: string,
-  { sold, present, context }: Place,
+  { sold, present, context }: ImportTarget,
 ): Transaction<void> {
   const { imported, report } = context;
   const late = channel.models.filter(
@@ -220,7 +221,7 @@ interface ChannelTarget {
   readonly secret: string;
 }
 
-const regionPlace = '{region}';
+const regionVariable = '{region}';
 
 /** Undefined: Tollgate has no vendor for this type of channel. */
 function channelTarget(
@@ -232,7 +233,7 @@ function channelTarget(
   const found = Object.hasOwn(table, type) ? table[type] : undefined;
   if (found === undefined) return undefined;
   const { vendor, base, path, pair } = found;
-  if (base?.includes(regionPlace) === true) return regional(vendor, baseUrl, base, secret);
+  if (base?.includes(regionVariable) === true) return regional(vendor, baseUrl, base, secret);
   const home = baseUrl ?? base;
   const whole = home === undefined ? undefined : withPath(home, path);
   return { vendor, baseUrl: whole, secret: pair === true ? secret.replace('|', ':') : secret };
@@ -249,7 +250,11 @@ function regional(
   const region = parts.pop();
   if (region === undefined || !/^[a-z0-9-]{4,30}$/.test(region) || parts.length === 0)
     return undefined;
-  return { vendor, baseUrl: baseUrl ?? base.replace(regionPlace, region), secret: parts.join(':') };
+  return {
+    vendor,
+    baseUrl: baseUrl ?? base.replace(regionVariable, region),
+    secret: parts.join(':'),
+  };
 }
 
 /** Shortens the full address of one endpoint to the base of all endpoints. */

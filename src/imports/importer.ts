@@ -77,13 +77,13 @@ function* importAll(
   const by = { source: 'import', reason: `imported from ${origin}`, at } as const;
   const ratios = readRatios(foreign, worth);
   report.notes.push(...ratios.notes);
-  const context = { sealer, vendors, bundled, by, imported, report, ratios, onProgress };
-  yield* importGroups(foreign, context);
-  yield* importChannels(foreign, yield* importModels(foreign, context), context);
-  const people = { origin, imported, report, worth, at, onProgress };
-  const users = yield* importUsers(foreign, people);
+  const catalogContext = { sealer, vendors, bundled, by, imported, report, ratios, onProgress };
+  yield* importGroups(foreign, catalogContext);
+  yield* importChannels(foreign, yield* importModels(foreign, catalogContext), catalogContext);
+  const userContext = { origin, imported, report, worth, at, onProgress };
+  const users = yield* importUsers(foreign, userContext);
   const { groups } = yield* readStoredCatalog();
-  yield* importKeys(foreign, users, new Set(groups.map(({ name }) => name)), people);
+  yield* importKeys(foreign, users, new Set(groups.map(({ name }) => name)), userContext);
   yield* prove(origin, users, report);
   if (changed(report))
     yield* writeAudit(at, {

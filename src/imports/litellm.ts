@@ -46,7 +46,7 @@ export interface ConversionContext {
 }
 
 /** Converts LiteLLM's configuration. `value`: the parsed file, numbers as text. */
-export function convertLitellm(value: unknown, means: ConversionContext): ConvertedConfig {
+export function convertLitellm(value: unknown, context: ConversionContext): ConvertedConfig {
   const file = members(value);
   const list = file['model_list'];
   const deployments = deploymentsIn(file, Array.isArray(list) ? list : []);
@@ -58,7 +58,7 @@ export function convertLitellm(value: unknown, means: ConversionContext): Conver
     prices: new Map(),
     weightPlaces: Math.max(0, ...deployments.map(({ params }) => placesOf(params['weight']))),
   };
-  for (const deployment of deployments) convertOne(deployment, means, done);
+  for (const deployment of deployments) convertOne(deployment, context, done);
   const { models, channels, leftOut, notes } = done;
   return { models, channels, leftOut, notes };
 }
@@ -99,20 +99,20 @@ function deploymentsIn(file: LitellmEntry, list: readonly unknown[]): readonly D
   });
 }
 
-function convertOne(deployment: Deployment, means: ConversionContext, done: Conversion): void {
+function convertOne(deployment: Deployment, context: ConversionContext, done: Conversion): void {
   const { id, params } = deployment;
   const what = `model ${id || '(without a name)'}`;
   const leave = (why: string): void => void done.leftOut.push({ what, why });
-  const bought = id === '' ? undefined : boughtFrom(params, means);
+  const bought = id === '' ? undefined : boughtFrom(params, context);
   if (bought === undefined)
     return leave(`nothing here speaks as '${entryText(params['model'])}' does`);
   const why = reasonToLeave(bought);
   if (why !== undefined) return leave(why);
-  const { own, model } = describe(deployment, bought.upstream, means);
+  const { own, model } = describe(deployment, bought.upstream, context);
   const price = model && priceLine(model['price']);
   const before = done.prices.get(id);
   if (before === undefined) {
-    const listed = own ? undefined : means.bundled.get(id)?.facts;
+    const listed = own ? undefined : context.bundled.get(id)?.facts;
     if (listed !== undefined) done.prices.set(id, priceLine(writtenPrice(listed.price)));
     else if (model !== undefined) {
       done.models.push(model);
@@ -126,7 +126,7 @@ function convertOne(deployment: Deployment, means: ConversionContext, done: Conv
       `${what}: ${entryText(params['model'])} costs ${price}, and is sold at the price of the first deployment: ${before}`,
     );
   done.notes.push(...notesOnDeployment(what, params, bought));
-  place(done, bought, params, id);
+  addToChannel(done, bought, params, id);
 }
 
 /** The reason why a deployment of a known vendor is left out, if there is one. */
@@ -338,7 +338,7 @@ function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): Lite
  * Deployments with the same vendor, address, key, order and weight become one channel, as long as
  * each of them sells the model once.
  */
-function place(
+function addToChannel(
   { channels, weightPlaces }: Conversion,
   { vendor, upstream, baseUrl, secret }: VendorOfModel,
   params: LitellmEntry,

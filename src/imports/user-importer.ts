@@ -49,62 +49,65 @@ export type ImportedUsers = ReadonlyMap<string, ImportedUser>;
 /** Imports users with their balances. */
 export function* importUsers(
   { users }: ForeignInstallation,
-  people: UserImportContext,
+  context: UserImportContext,
 ): Transaction<ImportedUsers> {
-  const { imported, report } = people;
-  const opened = yield* openings(people.origin);
+  const { imported, report } = context;
+  const opened = yield* openings(context.origin);
   const ours = new Map<string, ImportedUser>();
   let brought = [...opened.values()].reduce((sum, amount) => sum + amount, 0n);
-  for (const user of counted('users', users, people.onProgress)) {
+  for (const user of counted('users', users, context.onProgress)) {
     const what = `user ${user.id} (${user.name})`;
-    addUp(user, people);
-    if (user.deleted) {
-      leaveOut(report, 'users', what, 'deleted there');
-      continue;
-    }
+    addUp(user, context);
     const before = imported.before('user', user.id);
-    if (before !== undefined && before.was !== user.name) {
-      leaveOut(
-        report,
-        'users',
-        what,
-        `was ${before.was} when it was imported: another installation is imported with another --as`,
-      );
+    const now = user.quota > 0n ? worthOf(user.quota, context.worth) : 0n;
+    const why = reasonToLeave(user, before?.was, brought + now > openingsMax, now);
+    if (why !== undefined) {
+      leaveOut(report, 'users', what, why);
       continue;
     }
-    const now = user.quota > 0n ? worthOf(user.quota, people.worth) : 0n;
     if (before === undefined) {
-      if (brought + now > openingsMax) {
-        leaveOut(
-          report,
-          'users',
-          what,
-          `has ${formatYuan(now)} yuan there, and an import brings ${formatYuan(openingsMax)} yuan at most in all`,
-        );
-        continue;
-      }
       brought += now;
       ours.set(user.id, {
         ...user,
-        ours: yield* importUser(user, now, what, people),
+        ours: yield* importUser(user, now, what, context),
         opening: now > 0n ? now : undefined,
       });
       continue;
     }
     report.users.before++;
     ours.set(user.id, { ...user, ours: before.ours, opening: undefined });
-    const then = opened.get(openingId(people.origin, user.id)) ?? 0n;
+    const then = opened.get(openingId(context.origin, user.id)) ?? 0n;
     if (then !== now)
       report.notes.push({
         what,
         note: `came with ${formatYuan(then)} yuan, and has ${formatYuan(now)} there now: a balance is taken once`,
       });
   }
-  report.sums.transferred = [...(yield* openings(people.origin)).values()].reduce(
+  report.sums.transferred = [...(yield* openings(context.origin)).values()].reduce(
     (sum, amount) => sum + amount,
     0n,
   );
   return ours;
+}
+
+/**
+ * The reason why a user is left out, if there is one. `was`: the user's name at an earlier import.
+ * `isTooMuch`: with its balance, the import would credit more than it may.
+ */
+function reasonToLeave(
+  { deleted, name }: ForeignUser,
+  was: string | undefined,
+  isTooMuch: boolean,
+  balance: Nano,
+): string | undefined {
+  if (deleted) return 'deleted there';
+  if (was === undefined)
+    return isTooMuch
+      ? `has ${formatYuan(balance)} yuan there, and an import brings ${formatYuan(openingsMax)} yuan at most in all`
+      : undefined;
+  return was === name
+    ? undefined
+    : `was ${was} when it was imported: another installation is imported with another --as`;
 }
 
 const openingId = (origin: string, theirs: string): string => `opening_${origin}_${theirs}`;
@@ -180,10 +183,10 @@ export function* importKeys(
   { keys }: ForeignInstallation,
   users: ImportedUsers,
   groups: ReadonlySet<string>,
-  people: UserImportContext,
+  context: UserImportContext,
 ): Transaction<void> {
-  const { report, worth, at } = people;
-  for (const key of counted('keys', keys, people.onProgress)) {
+  const { report, worth, at } = context;
+  for (const key of counted('keys', keys, context.onProgress)) {
     const what = `key ${key.id} (${key.name})`;
     const user = users.get(key.userId);
     if (key.deleted || user === undefined) {
