@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSim } from '../sim/index.ts';
 import { loadBundled } from '../src/catalog/bundled.ts';
 import { storedCatalog } from '../src/catalog/stored-catalog.ts';
-import { importPricesCommand } from '../src/cli/catalogue.ts';
+import { importPricesCommand } from '../src/cli/prices.ts';
 import { importLitellm } from '../src/cli/import-litellm.ts';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
 import { configurationFrom, startRunning } from './support/running.ts';

@@ -7,7 +7,7 @@ import { auditPage } from '../accounts/audit.ts';
 import { findUser, listUsers } from '../accounts/users.ts';
 import { migrations } from '../app/schema.ts';
 import { enrol } from '../signin/enrol.ts';
-import { checkConfig } from './catalogue.ts';
+import { checkConfig } from './config.ts';
 import { initCommand } from './init.ts';
 import { readConfigurationFile } from './serve.ts';
 

@@ -20,7 +20,7 @@ import { serves } from '../app/gateway.ts';
 import { readConfiguration } from '../catalog/config.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { vendors } from '../providers/index.ts';
-import { importPricesCommand } from './catalogue.ts';
+import { importPricesCommand } from './prices.ts';
 import * as channel from './channel.ts';
 import type { Env } from './installation.ts';
 import * as key from './key.ts';

@@ -314,7 +314,7 @@ command(
 const config = program.command('config').description('check the configuration file');
 command(config, 'check <file>', 'report every error in the file').action(
   async (file: string, options: SharedOptions) =>
-    (await import('./catalogue.ts')).checkConfig(file, options, process.env),
+    (await import('./config.ts')).checkConfig(file, options, process.env),
 );
 const prices = program.command('prices').description('import prices of models');
 command(
@@ -326,7 +326,7 @@ command(
   .option('--rate <yuan>', "yuan per dollar for LiteLLM's list; default TOLLGATE_USD_RATE")
   .option('--accept-far-off', 'publish prices at least 1,000 times as high or as low as before')
   .action(async (file: string, options) =>
-    (await import('./catalogue.ts')).importPricesCommand(file, options, process.env),
+    (await import('./prices.ts')).importPricesCommand(file, options, process.env),
   );
 
 const imports = program

@@ -1,6 +1,6 @@
 import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { systemClock } from '../base/clock.ts';
-import { importPrices as takeOver, type PriceImport } from '../catalog/import-prices.ts';
+import { importPrices, type PriceImport } from '../catalog/import-prices.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { storedCatalog } from '../catalog/stored-catalog.ts';
 import { readYaml } from '../catalog/yaml-source.ts';
@@ -9,33 +9,8 @@ import { litellmList, pricesFrom } from '../imports/litellm-prices.ts';
 import type { Database } from '../storage/database.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { print, countPhrase, type SharedOptions, readText } from './command-io.ts';
-import { readConfigurationFile } from './serve.ts';
 import { paint } from './terminal.ts';
 import { usdRateOf } from './usd-rate.ts';
-
-export async function checkConfig(file: string, options: SharedOptions, env: Env): Promise<void> {
-  const result = await readConfigurationFile(file, env);
-  if (!result.ok) {
-    print(options, { ok: false, problems: result.problems }, [
-      paint('red', `${file} cannot be used:`),
-      describeProblems(file, result.problems),
-    ]);
-    process.exitCode = 1;
-    return;
-  }
-  const { groups, models, channels, warnings } = result.configuration;
-  const counts = { groups: groups.length, models: models.length, channels: channels.length };
-  const counted = [
-    countPhrase(counts.groups, 'group'),
-    countPhrase(counts.models, 'model'),
-    countPhrase(counts.channels, 'channel'),
-  ];
-  const summary = `${file}: ${paint('green', 'ok')} (${counted.join(', ')})`;
-  print(options, { ok: true, ...counts, warnings }, [
-    summary,
-    ...warnings.map((warning) => paint('yellow', `  ${warning}`)),
-  ]);
-}
 
 interface PriceOptions extends SharedOptions {
   readonly dryRun?: true;
@@ -53,7 +28,7 @@ export async function importPricesCommand(
   await withDatabase(options, env, async (database) => {
     const at = systemClock.now();
     const { text, without } = await pricesIn(written, database, options, env);
-    const done = await takeOver(
+    const done = await importPrices(
       database,
       text,
       { dry: isDry, clock: systemClock, acceptFarOff: options.acceptFarOff },
