@@ -15,7 +15,7 @@ const workersIn = (page: string): string[] =>
   [...page.matchAll(/^tollgate_ready\{worker="(\d+)"\} 1$/gm)].map(([, worker]) => worker ?? '');
 
 /** Two workers that serve `m1` in a group with these limits and in one without limits. */
-async function startWorkers(limits: string) {
+async function startWorkers(limits: string, env: Readonly<Record<string, string>> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-workers-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const vendor = await startVendor();
@@ -31,7 +31,7 @@ channels:
   const node = await startProcess({
     folder,
     configuration,
-    env: { TOLLGATE_WORKERS: '2', TOLLGATE_METRICS_TOKEN: 'token' },
+    env: { TOLLGATE_WORKERS: '2', TOLLGATE_METRICS_TOKEN: 'token', ...env },
   });
   onTestFinished(() => node.kill());
   const database = await open(`sqlite:${join(folder, 'tollgate.db')}`, {
@@ -93,6 +93,12 @@ test('two workers serve on one address, keep one set of limits and one page of m
   );
   expect(await node.stop()).toBe(0);
   expect(await check(database)).toMatchObject({ ok: true, holds: 0, problems: [] });
+}, 60_000);
+
+test('of two workers, the first one alone says what differs from the configuration', async () => {
+  const { node } = await startWorkers('{ rpm: 6 }', { TOLLGATE_PUBLIC_MODELS: 'nobody' });
+  expect(await node.stop()).toBe(0);
+  expect(node.output().split("there is no group 'nobody'")).toHaveLength(2);
 }, 60_000);
 
 test('a worker that is silent, and one that is replaced, take nothing from the counters', async () => {

@@ -42,7 +42,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const gateway = await openGateway({ ...wanted, acceptDatabase, workers: worker });
   stopOnSignal(gateway);
   openPagesSoon(gateway);
-  warnOfDifferences(gateway, wanted.publicModels);
+  if (isFirst) warnOfDifferences(gateway, wanted.publicModels);
   if (wanted.oldMasterKey !== undefined)
     warn(
       `vendors' keys of ${countPhrase(gateway.resealed, 'channel')} are encrypted with the new master key now: remove TOLLGATE_OLD_MASTER_KEY`,
