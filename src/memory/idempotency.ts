@@ -72,14 +72,8 @@ export const answerLeaseMs = 30_000;
 export function openIdempotencyStore(database: Database, clock: Clock): IdempotencyStore {
   return {
     async has({ account, key }) {
-      return (
-        (
-          await database.query('SELECT 1 AS one FROM answer WHERE account=$1 AND key=$2', [
-            account,
-            key,
-          ])
-        ).length > 0
-      );
+      const sql = 'SELECT 1 AS one FROM answer WHERE account=$1 AND key=$2';
+      return (await database.query(sql, [account, key])).length > 0;
     },
     claim: (submission, payBack) =>
       database.transact(function* () {
