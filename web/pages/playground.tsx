@@ -44,8 +44,8 @@ export const ahead = () => prefetch('keys', { limit: 100 });
 /** Tries models, paid by one of the user's keys. */
 export function PlaygroundPage(): ReactNode {
   const words = useWords(playgroundWords);
-  const { kind: searchDefaults = 'chat' } = useParams({ strict: false });
-  const kind = kinds.find((each) => each === searchDefaults);
+  const { kind: named = 'chat' } = useParams({ strict: false });
+  const kind = kinds.find((each) => each === named);
   if (kind === undefined) return <MissingPage />;
   const Bench = benches[kind];
   return (

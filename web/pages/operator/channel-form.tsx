@@ -79,7 +79,7 @@ export function EditChannel({
   const words = useWords(channelWords);
   const shared = useWords(sharedWords);
   const toast = useToast();
-  const [searchDefaults, setSearch] = useState<{
+  const [unserving, setUnserving] = useState<{
     readonly models: readonly string[];
     readonly body: ChannelBody;
   }>();
@@ -94,7 +94,7 @@ export function EditChannel({
     mutationFn: patch,
     onError: (error, body) => {
       const models = unservedIn(error);
-      if (models !== undefined) setSearch({ models, body });
+      if (models !== undefined) setUnserving({ models, body });
       onConflict(error);
     },
   });
@@ -108,13 +108,13 @@ export function EditChannel({
         onSubmit={(text) => save.mutate(changeOf(textOf(channel), text))}
         onCancel={onClose}
       />
-      {searchDefaults && (
+      {unserving && (
         <Unserve
           channel={channel.name}
-          models={searchDefaults.models}
+          models={unserving.models}
           action={words.unserve.save}
-          onConfirm={() => patch({ ...searchDefaults.body, accept_unserved: true })}
-          onClose={() => setSearch(undefined)}
+          onConfirm={() => patch({ ...unserving.body, accept_unserved: true })}
+          onClose={() => setUnserving(undefined)}
         />
       )}
     </Dialog>

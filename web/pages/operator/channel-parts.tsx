@@ -165,7 +165,7 @@ export function useChannelTurn(): {
   const { actions } = useWords(sharedWords);
   const toast = useToast();
   const errorText = useErrorText();
-  const [searchDefaults, setUnserved] = useState<Unserving>();
+  const [unserving, setUnserving] = useState<Unserving>();
   const change = async (name: string, to: Turn, accept: boolean): Promise<void> => {
     await send('POST', `${channelAddress(name)}/${to}`, { body: { accept_unserved: accept } });
     await refreshChannels();
@@ -178,16 +178,16 @@ export function useChannelTurn(): {
     } catch (error) {
       const models = unservedIn(error);
       if (models === undefined) toast({ tone: 'failed', text: errorText(error) });
-      else setUnserved({ name, models, turn: to });
+      else setUnserving({ name, models, turn: to });
     }
   };
-  const dialog = searchDefaults && (
+  const dialog = unserving && (
     <Unserve
-      channel={searchDefaults.name}
-      models={searchDefaults.models}
-      action={searchDefaults.turn === 'drain' ? words.unserve.drain : words.unserve.disable}
-      onConfirm={() => change(searchDefaults.name, searchDefaults.turn, true)}
-      onClose={() => setUnserved(undefined)}
+      channel={unserving.name}
+      models={unserving.models}
+      action={unserving.turn === 'drain' ? words.unserve.drain : words.unserve.disable}
+      onConfirm={() => change(unserving.name, unserving.turn, true)}
+      onClose={() => setUnserving(undefined)}
     />
   );
   return { turn, dialog };

@@ -16,9 +16,8 @@ export const pathName = encodeURIComponent;
  */
 export function refresh(path: string): Promise<void> {
   return queryClient.invalidateQueries({
-    predicate: ({ queryKey: [searchDefaults] }) =>
-      typeof searchDefaults === 'string' &&
-      (searchDefaults === path || searchDefaults.startsWith(`${path}/`)),
+    predicate: ({ queryKey: [at] }) =>
+      typeof at === 'string' && (at === path || at.startsWith(`${path}/`)),
   });
 }
 

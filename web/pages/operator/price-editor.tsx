@@ -185,15 +185,15 @@ function FurtherPrices({ title, help, prices }: FurtherProps): ReactNode {
 
 /** Requests the preview once typing pauses. */
 function usePreview(change: PriceChange | undefined) {
-  const searchDefaults = useSettled(change === undefined ? '' : JSON.stringify(change));
+  const settled = useSettled(change === undefined ? '' : JSON.stringify(change));
   return useQuery({
-    queryKey: ['operator/prices/preview', searchDefaults],
+    queryKey: ['operator/prices/preview', settled],
     queryFn: ({ signal }) =>
       send<PricePreview>('POST', 'operator/prices/preview', {
-        body: JSON.parse(searchDefaults),
+        body: JSON.parse(settled),
         signal,
       }),
-    enabled: searchDefaults !== '',
+    enabled: settled !== '',
     placeholderData: keepPreviousData,
     retry: false,
   });

@@ -353,17 +353,17 @@ function Results({
   readonly onUse: (image: SentFile) => void;
 }): ReactNode {
   const { image: words } = useWords(playgroundWords);
-  const { state, made, requested: searchDefaults } = run;
+  const { state, made, requested } = run;
   return (
     <div className="flex flex-col gap-3" aria-busy={state === 'running' || undefined}>
-      {state === 'running' && <p role="status">{words.making(searchDefaults)}</p>}
+      {state === 'running' && <p role="status">{words.making(requested)}</p>}
       {state === 'failed' && <Refused error={run.error} />}
       {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
-      <Gallery made={made} waiting={state === 'running' ? searchDefaults : 0} onUse={onUse} />
+      <Gallery made={made} waiting={state === 'running' ? requested : 0} onUse={onUse} />
       {state === 'done' && (
         <>
-          {made.length < searchDefaults && (
-            <p className="text-table text-warn">{words.fewer(searchDefaults, made.length)}</p>
+          {made.length < requested && (
+            <p className="text-table text-warn">{words.fewer(requested, made.length)}</p>
           )}
           <ChargeLine charge={run.charge} />
           <p className="text-caption text-muted">{words.kept}</p>
