@@ -6,6 +6,15 @@ export function priceText(amount: string): string {
   return formatYuan(amount, 'price');
 }
 
+/** The identity of a line of a price, whatever its amount. */
+export function lineKey({
+  class: of,
+  variant = '',
+  above_input_tokens: above = 0,
+}: Pick<UnitPrice, 'class' | 'variant' | 'above_input_tokens'>): string {
+  return `${of} ${above} ${variant}`;
+}
+
 const million = 1_000_000n;
 const pieceDigits = 15;
 

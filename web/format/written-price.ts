@@ -1,4 +1,5 @@
 import type { PriceClass, UnitPrice, WrittenPrices } from '../../src/console/contract.ts';
+import { lineKey } from './price.ts';
 
 /** One line of a price as typed; an empty amount is no line. */
 export interface PriceLine
@@ -39,15 +40,6 @@ export function emptyLine(of: PriceClass): PriceLine {
 
 export function linesOf(prices: readonly UnitPrice[]): readonly PriceLine[] {
   return prices.map((price) => ({ ...price, amount: shortest(price.amount) }));
-}
-
-/** The identity of a line, whatever its amount. */
-export function lineKey({
-  class: of,
-  variant = '',
-  above_input_tokens: above = 0,
-}: Omit<PriceLine, 'amount'>): string {
-  return `${of} ${above} ${variant}`;
 }
 
 /** The prices as the configuration and `publish` take them. */

@@ -12,6 +12,7 @@ import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { Time } from '../components/time.tsx';
 import { formatCount, formatShare } from '../format/count.ts';
+import { lineKey } from '../format/price.ts';
 import { formatDuration } from '../format/time.ts';
 import { chatSample } from '../samples/chat.ts';
 import type { Sample } from '../samples/client.ts';
@@ -185,9 +186,6 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
     </Facts>
   );
 }
-
-const lineKey = (price: UnitPrice): string =>
-  `${price.class}${price.variant}${price.above_input_tokens}`;
 
 /** The prices of one group. A fee is missing where the group's channels do not run that tool. */
 function GroupPrice({

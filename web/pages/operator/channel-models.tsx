@@ -13,7 +13,7 @@ import { Badge } from '../../components/status-badge.tsx';
 import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { priceText } from '../../format/price.ts';
+import { lineKey, priceText } from '../../format/price.ts';
 import { emptyLine, linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
 import { channelWords, modelsWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -110,10 +110,7 @@ function Cost({ prices, model, onEdit }: CostProps): ReactNode {
     <span className="inline-flex flex-wrap items-center justify-end gap-x-2">
       {entered ? (
         prices.slice(0, 3).map((price) => (
-          <span
-            key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}
-            className="text-caption"
-          >
+          <span key={lineKey(price)} className="text-caption">
             <span className="text-muted">{classes[price.class]}</span> {priceText(price.amount)}
           </span>
         ))

@@ -20,7 +20,7 @@ import { useToast } from '../../components/toast.tsx';
 import { plainAmount } from '../../format/amount.ts';
 import { signedPercent } from '../../format/count.ts';
 import { formatYuan } from '../../format/money.ts';
-import { priceText } from '../../format/price.ts';
+import { lineKey, priceText } from '../../format/price.ts';
 import { atMultiplier, shortest } from '../../format/written-price.ts';
 import { priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -322,10 +322,7 @@ function MultiplierPreview({
           <li key={id} className="px-3 py-1.5">
             <p className="truncate font-medium">{id}</p>
             {prices.map((price) => (
-              <p
-                key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}
-                className="flex justify-between gap-3 text-caption"
-              >
+              <p key={lineKey(price)} className="flex justify-between gap-3 text-caption">
                 <span className="text-muted">{nameOf(price)}</span>
                 <span className="figures">
                   {priceText(atMultiplier(price, group.multiplier))} →{' '}

@@ -6,7 +6,7 @@ import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { signedCount } from '../../format/count.ts';
-import { priceText } from '../../format/price.ts';
+import { lineKey, priceText } from '../../format/price.ts';
 import { modelsWords, operatorWords, priceWords, reasonWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
@@ -149,7 +149,7 @@ function New({ report }: ReportProps): ReactNode {
               </Badge>
             )}
             {prices.map((price) => (
-              <span key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}>
+              <span key={lineKey(price)}>
                 <span className="text-muted">{nameOf(price)}</span>{' '}
                 <span className="figures">
                   {pricePer(priceText(price.amount), per[price.unit])}

@@ -22,7 +22,7 @@ import { Badge } from '../../components/status-badge.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { formatCount } from '../../format/count.ts';
-import { priceText } from '../../format/price.ts';
+import { lineKey, priceText } from '../../format/price.ts';
 import { modelsWords, operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
@@ -230,7 +230,7 @@ function Prices({ prices }: { readonly prices: readonly UnitPrice[] }): ReactNod
   return (
     <ul className="flex flex-wrap gap-x-4 gap-y-0.5 text-table">
       {prices.map((price) => (
-        <li key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}>
+        <li key={lineKey(price)}>
           <span className="text-muted">{nameOf(price)}</span>{' '}
           <span className="figures">{priceText(price.amount)}</span>
         </li>

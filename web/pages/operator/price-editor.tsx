@@ -23,12 +23,11 @@ import { IconButton } from '../../components/button.tsx';
 import { Time, useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { longestFraction } from '../../format/money.ts';
-import { priceText } from '../../format/price.ts';
+import { lineKey, priceText } from '../../format/price.ts';
 import { instantOf, isClock } from '../../format/day.ts';
 import {
   chargedAs,
   emptyLine,
-  lineKey,
   linesOf,
   type PriceLine,
   writtenPrices,
@@ -169,10 +168,7 @@ function FurtherPrices({ title, help, prices }: FurtherProps): ReactNode {
       <h3 className="text-caption font-medium text-muted">{title}</h3>
       <ul className="grid gap-x-6 gap-y-1 sm:grid-cols-2">
         {prices.map((price) => (
-          <li
-            key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}
-            className="flex flex-wrap justify-between gap-x-3"
-          >
+          <li key={lineKey(price)} className="flex flex-wrap justify-between gap-x-3">
             <span className="text-muted">{nameOf(price)}</span>
             <span className="figures">{pricePer(priceText(price.amount), per[price.unit])}</span>
           </li>

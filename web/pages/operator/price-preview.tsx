@@ -11,7 +11,7 @@ import { Fact, Facts } from '../../components/facts.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { formatShare, signedCount, signedPercent } from '../../format/count.ts';
 import { formatYuan } from '../../format/money.ts';
-import { priceText } from '../../format/price.ts';
+import { lineKey, priceText } from '../../format/price.ts';
 import { formatQuantity } from '../../format/quantity.ts';
 import { modelsWords, priceWords, usageWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -133,9 +133,7 @@ function Groups({ preview: { groups } }: { readonly preview: PricePreview }): Re
             <dt className="text-muted wrap-anywhere">{words.group(group, multiplier)}</dt>
             <dd className="flex flex-wrap gap-x-4">
               {prices.map((price) => (
-                <span
-                  key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}
-                >
+                <span key={lineKey(price)}>
                   {nameOf(price)} <span className="figures">{priceText(price.amount)}</span>
                 </span>
               ))}
