@@ -79,29 +79,6 @@ export function tokenRate(model: PricedModel, of: PriceClass): bigint | null {
   return price === undefined ? null : rateOf(price);
 }
 
-/** The most decimals of a column: shorter amounts are padded to it, so that points line up. */
-export const decimalsOf = (amounts: readonly string[]): number =>
-  Math.max(0, ...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));
-
-/** A price in a column. */
-export function Aligned({
-  amount,
-  decimals,
-}: {
-  readonly amount: string;
-  readonly decimals: number;
-}): ReactNode {
-  const missing = decimals - (amount.split('.')[1]?.length ?? 0);
-  return (
-    <span className="whitespace-nowrap figures">
-      {priceText(amount)}
-      <span aria-hidden="true" className="invisible select-none">
-        {'0'.repeat(Math.max(0, missing))}
-      </span>
-    </span>
-  );
-}
-
 /** The price of models sold by the piece: `¥0.284 – ¥0.852 / image`. */
 export function Piece({ model }: { readonly model: PricedModel }): ReactNode {
   const words = useWords(modelsWords);

@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { ModelDetail, UnitPrice } from '../../src/console/contract.ts';
+import type { ModelDetail } from '../../src/console/contract.ts';
 import { prefetch, useData, useSession, type Visit } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
@@ -8,11 +8,13 @@ import { buttonLook } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
 import { DetailPage } from '../components/detail-page.tsx';
+import { Money } from '../components/money.tsx';
 import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { Time } from '../components/time.tsx';
 import { formatCount, formatShare } from '../format/count.ts';
-import { lineKey } from '../format/price.ts';
+import { longestFraction } from '../format/money.ts';
+import { lineKey, priceText } from '../format/price.ts';
 import { formatDuration } from '../format/time.ts';
 import { chatSample } from '../samples/chat.ts';
 import type { Sample } from '../samples/client.ts';
@@ -31,13 +33,7 @@ import {
   speedTexts,
 } from './model-facts.tsx';
 import { SpeedHistory } from './model-history.tsx';
-import {
-  Aligned,
-  decimalsOf,
-  modelAddress,
-  useLineName,
-  useWithoutLostGroup,
-} from './model-parts.tsx';
+import { modelAddress, useLineName, useWithoutLostGroup } from './model-parts.tsx';
 import { CodePanel } from './play/code-panel.tsx';
 
 const searchDefaults = { group: '' };
@@ -187,21 +183,6 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
   );
 }
 
-/** The prices of one group. A fee is missing where the group's channels do not run that tool. */
-function GroupPrice({
-  price,
-  decimals,
-}: {
-  readonly price: UnitPrice | undefined;
-  readonly decimals: number;
-}): ReactNode {
-  return price === undefined ? (
-    <span className="text-faint">—</span>
-  ) : (
-    <Aligned amount={price.amount} decimals={decimals} />
-  );
-}
-
 /** Price lines down, groups across: the numbers that a charge multiplies. */
 function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);
@@ -241,9 +222,11 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
                 </th>
                 {model.by_group.map(({ group, prices }) => (
                   <td key={group} className="px-4 text-right">
-                    <GroupPrice
-                      price={prices.find((one) => lineKey(one) === key)}
-                      decimals={decimalsOf(prices.map(({ amount }) => amount))}
+                    {/* A fee is missing where the group's channels do not run that tool. */}
+                    <Money
+                      amount={prices.find((one) => lineKey(one) === key)?.amount ?? null}
+                      as="price"
+                      places={longestFraction(prices.map(({ amount }) => priceText(amount)))}
                     />
                   </td>
                 ))}

@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from 'react';
-import type { ModelRow, UnitPrice } from '../../src/console/contract.ts';
+import type { ModelRow } from '../../src/console/contract.ts';
 import { rowLinkLook } from '../components/button.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { PathLink } from '../components/path-link.tsx';
@@ -13,7 +13,7 @@ import { useWords } from '../words/family.ts';
 import { type Language, useLanguage } from '../words/language.ts';
 import { useVendorName, vendorName } from '../words/vendor-names.ts';
 import { AbilityBadges, AboutText, ModelId, speedTexts } from './model-facts.tsx';
-import { Aligned, decimalsOf, modelPath, Piece, tokenPrice, tokenRate } from './model-parts.tsx';
+import { modelPath, Piece, tokenPrice, tokenRate } from './model-parts.tsx';
 
 /** The models that are chosen for the comparison. */
 export interface Picking {
@@ -175,7 +175,7 @@ export function ModelTable({
   const nameOf = useVendorName();
   const columns = [
     ...useAboutColumns(),
-    ...usePriceColumns(rows),
+    ...usePriceColumns(),
     ...useSpeedColumns(),
     {
       id: 'compare',
@@ -263,19 +263,15 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
   ]);
 }
 
-function usePriceColumns(rows: readonly ModelRow[]): readonly Column<ModelRow>[] {
+function usePriceColumns(): readonly Column<ModelRow>[] {
   const { columns: names } = useWords(modelsWords);
-  const priced = (of: 'input' | 'cached_input' | 'output', header: string): Column<ModelRow> => {
-    const decimals = decimalsOf(rows.flatMap((model) => tokenPrice(model, of)?.amount ?? []));
-    return {
-      id: of,
-      header,
-      align: 'right',
-      ...sorting(of),
-      cell: (model) => <TokenPrice price={tokenPrice(model, of)} decimals={decimals} />,
-      ...(of === 'cached_input' && { className: 'max-xl:hidden' }),
-    };
-  };
+  const priced = (of: 'input' | 'cached_input' | 'output', header: string): Column<ModelRow> => ({
+    id: of,
+    header,
+    amount: (model) => tokenPrice(model, of)?.amount ?? null,
+    as: 'price',
+    ...(of === 'cached_input' && { className: 'max-xl:hidden' }),
+  });
   return [
     priced('input', names.input),
     priced('cached_input', names.cached),
@@ -303,16 +299,6 @@ function useSpeedColumns(): readonly Column<ModelRow>[] {
     cell: (model) => speedTexts(words, model)[name] ?? nothing,
     ...(name !== 'uptime' && { className: 'max-xl:hidden' }),
   }));
-}
-
-function TokenPrice({
-  price,
-  decimals,
-}: {
-  readonly price: UnitPrice | undefined;
-  readonly decimals: number;
-}): ReactNode {
-  return price === undefined ? nothing : <Aligned amount={price.amount} decimals={decimals} />;
 }
 
 function CardPrice({ model }: { readonly model: ModelRow }): ReactNode {

@@ -5,24 +5,15 @@ import { useSearchState } from '../../browser/search-state.ts';
 import { ButtonLink, CreateButton } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
 import { TextInput } from '../../components/field.tsx';
-import { FractionPad } from '../../components/fraction-pad.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Page } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
-import { longestFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import {
-  kindsOf,
-  Piece,
-  sortsOnPhone,
-  tokenPrice,
-  tokenRate,
-  useLineName,
-} from '../model-parts.tsx';
+import { kindsOf, Piece, sortsOnPhone, tokenPrice, useLineName } from '../model-parts.tsx';
 import { NewModel } from './model-form.tsx';
 import { operatorModelPath, useChannelName } from './model-parts.ts';
 
@@ -146,30 +137,20 @@ interface ModelTableProps {
   readonly onSort: (sort: string) => void;
 }
 
-function useModelColumns(models: readonly OperatorModel[]): readonly Column<OperatorModel>[] {
+function useModelColumns(): readonly Column<OperatorModel>[] {
   const { models: words } = useWords(priceWords);
   const { kinds } = useWords(modelsWords);
   const { columns } = words;
   const token = (
     id: 'input' | 'cached_input' | 'output',
     header: string,
-  ): Column<OperatorModel> => {
-    const texts = new Map(models.flatMap((model) => tokenText(model, id)));
-    const places = longestFraction([...texts.values()]);
-    const cell = (model: OperatorModel) => {
-      const text = texts.get(model.id);
-      if (text === undefined) return '—';
-      return (
-        <>
-          {text}
-          <FractionPad of={text} places={places} />
-        </>
-      );
-    };
-    const sortBy = (model: OperatorModel) => tokenRate(model, id);
-    const spare = id === 'cached_input' && { spare: 3 };
-    return { id, header, align: 'right', sortBy, cell, ...spare };
-  };
+  ): Column<OperatorModel> => ({
+    id,
+    header,
+    amount: (model) => tokenPrice(model, id)?.amount ?? null,
+    as: 'price',
+    ...(id === 'cached_input' && { spare: 3 }),
+  });
   return [
     {
       id: 'model',
@@ -202,7 +183,7 @@ function useModelColumns(models: readonly OperatorModel[]): readonly Column<Oper
 function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
   const { models: words } = useWords(priceWords);
   const { kinds } = useWords(modelsWords);
-  const columns = useModelColumns(models);
+  const columns = useModelColumns();
   return (
     <Table
       label={words.title}
@@ -252,14 +233,6 @@ function useSaleColumns(): readonly Column<OperatorModel>[] {
     },
     { id: 'state', cell: (model) => <ModelBadge model={model} /> },
   ]);
-}
-
-function tokenText(
-  model: OperatorModel,
-  of: 'input' | 'cached_input' | 'output',
-): readonly (readonly [string, string])[] {
-  const price = tokenPrice(model, of);
-  return price === undefined ? [] : [[model.id, priceText(price.amount)]];
 }
 
 function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
