@@ -106,17 +106,24 @@ export function showBalance(balance: BalanceView): void {
   queryClient.setQueryData(sessionData.queryKey, (old) => old && { ...old, balance });
 }
 
-const ofMoney = /^(?:session|overview|keys|statement)(?:\/|$)/;
+/**
+ * Fetches again what pages show of these paths and of every path below them: for
+ * `operator/channels` each channel and its health, too.
+ */
+export function refresh(...paths: readonly string[]): Promise<void> {
+  return queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path] }) =>
+      typeof path === 'string' &&
+      paths.some((each) => path === each || path.startsWith(`${each}/`)),
+  });
+}
 
 /**
  * Fetches the balance again, and with it the amounts that a page shows below it. Lists of charges
  * have a rule of their own: they do not move what is being read.
  */
-export function refreshMoney(): Promise<void> {
-  return queryClient.invalidateQueries({
-    predicate: ({ queryKey: [path] }) => typeof path === 'string' && ofMoney.test(path),
-  });
-}
+export const refreshMoney = (): Promise<void> =>
+  refresh('session', 'overview', 'keys', 'statement');
 
 /** Fetches `path` while a component shows its data. */
 export function useData<T>(path: string, query?: Query) {

@@ -2,7 +2,7 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { KeyState, KeyView } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
-import { queryClient } from '../api/data.ts';
+import { refresh } from '../api/data.ts';
 import { errorText } from '../components/error-panel.tsx';
 import { Money } from '../components/money.tsx';
 import { type SharedStatus, StatusBadge } from '../components/status-badge.tsx';
@@ -189,8 +189,4 @@ export function useKeySwitch(
 }
 
 /** Fetches the list of keys and every detail again where a page shows them. */
-export function refreshKeys(): Promise<void> {
-  return queryClient.invalidateQueries({
-    predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^keys(\/|$)/.test(path),
-  });
-}
+export const refreshKeys = (): Promise<void> => refresh('keys');

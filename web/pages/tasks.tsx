@@ -2,7 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
 import type { Page as PageOf, TaskDetail, TaskView } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
-import { prefetch, queryClient, useData } from '../api/data.ts';
+import { prefetch, refresh, useData } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonLink } from '../components/button.tsx';
@@ -81,10 +81,7 @@ export function TasksPage(): ReactNode {
   );
 }
 
-const refreshTasks = (): Promise<void> =>
-  queryClient.invalidateQueries({
-    predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^tasks(\/|$)/.test(path),
-  });
+const refreshTasks = (): Promise<void> => refresh('tasks');
 
 interface TaskTableProps {
   readonly tasks: readonly TaskView[];

@@ -7,7 +7,7 @@ import type {
   OperatorGroup,
 } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
-import { queryClient, useData } from '../../api/data.ts';
+import { queryClient, refresh, useData } from '../../api/data.ts';
 import { DayInput } from '../../components/day-input.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
@@ -19,7 +19,6 @@ import { Announcement } from '../../shell/announcement.tsx';
 import { bookWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { languages } from '../../words/language.ts';
-import { refresh } from './parts.tsx';
 
 export const announcementAddress = (id: string): string =>
   `operator/announcements/${encodeURIComponent(id)}`;

@@ -7,7 +7,7 @@ import type {
   List,
 } from '../../../src/console/contract.ts';
 import { ApiError, send } from '../../api/client.ts';
-import { data, useData } from '../../api/data.ts';
+import { data, refresh, useData } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
 import { useNow } from '../../browser/now.ts';
 import { linkLook } from '../../components/button.tsx';
@@ -20,7 +20,7 @@ import { formatDuration } from '../../format/time.ts';
 import { channelWords, operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
-import { pathName, refresh, useErrorText } from './parts.tsx';
+import { pathName, useErrorText } from './parts.tsx';
 
 const path = 'operator/channels';
 const drainingMs = 1_000;

@@ -10,7 +10,7 @@ import type {
   PolicyName,
 } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
-import { useData } from '../../api/data.ts';
+import { refresh, useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
@@ -25,7 +25,7 @@ import { atMultiplier, shortest } from '../../format/written-price.ts';
 import { priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
-import { pathName, refresh } from './parts.tsx';
+import { pathName } from './parts.tsx';
 
 export const groupAddress = (name: string): string => `operator/groups/${pathName(name)}`;
 export const refreshGroups = (): Promise<void> => refresh('operator/groups');

@@ -1,7 +1,8 @@
 import type { OperatorModel } from '../../../src/console/contract.ts';
+import { refresh } from '../../api/data.ts';
 import { operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { pathName, refresh } from './parts.tsx';
+import { pathName } from './parts.tsx';
 
 /** The id may hold `/`: it is encoded as one part of the address. */
 export const operatorModelPath = (id: string): string =>

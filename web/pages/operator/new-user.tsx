@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Invitation, NewUserBody, RoleName, UserView } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
+import { refresh } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -12,7 +13,7 @@ import { formatTime } from '../../format/time.ts';
 import { userMark } from './user-mark.ts';
 import { peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { pathName, refresh } from './parts.tsx';
+import { pathName } from './parts.tsx';
 
 /** Makes a user, and shows the link by which the user signs in for the first time. */
 export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNode {

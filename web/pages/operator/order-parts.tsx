@@ -1,23 +1,18 @@
 import type { ReactNode } from 'react';
 import type { OrderStateName, OrderView } from '../../../src/console/contract.ts';
+import { refresh } from '../../api/data.ts';
 import { useNow } from '../../browser/now.ts';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
 import { parseYuan } from '../../format/money.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { clockOf } from '../order-countdown.ts';
-import { refresh } from './parts.tsx';
 
 export const orderAddress = (id: string): string => `operator/orders/${encodeURIComponent(id)}`;
 
 /** Fetches orders again, with the owner's balance and the audit trail, which change with them. */
-export async function refreshOrders(): Promise<void> {
-  await Promise.all([
-    refresh('operator/orders'),
-    refresh('operator/users'),
-    refresh('operator/reconciliation'),
-  ]);
-}
+export const refreshOrders = (): Promise<void> =>
+  refresh('operator/orders', 'operator/users', 'operator/reconciliation');
 
 /** The rest that can still be refunded, in nano-yuan; running refunds are already taken off. */
 export function leftOf({ amount, refunded, refunds }: OrderView): bigint {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback } from 'react';
 import type { OperatorOverview } from '../../../src/console/contract.ts';
-import { data, prefetch, queryClient, type Visit } from '../../api/data.ts';
+import { data, prefetch, queryClient, refresh, type Visit } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
 import { buttonLook } from '../../components/button.tsx';
 import { Figures, FiguresSkeleton, FigureCard } from '../../components/figure.tsx';
@@ -18,7 +18,6 @@ import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { AttentionPanel } from './attention.tsx';
 import { ErrorsByChannel } from './errors-by-channel.tsx';
-import { refresh } from './parts.tsx';
 import { Trend, trendData } from './trend.tsx';
 
 const everyMs = 15_000;

@@ -1,7 +1,7 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { OriginName } from '../../../src/console/contract.ts';
-import { queryClient, useSession } from '../../api/data.ts';
+import { useSession } from '../../api/data.ts';
 import { errorText } from '../../components/error-panel.tsx';
 import { Field, TextInput } from '../../components/field.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -9,17 +9,6 @@ import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
 export const pathName = encodeURIComponent;
-
-/**
- * Fetches every query below a path again where a page shows it: for `operator/channels` each
- * channel and its health, too.
- */
-export function refresh(path: string): Promise<void> {
-  return queryClient.invalidateQueries({
-    predicate: ({ queryKey: [at] }) =>
-      typeof at === 'string' && (at === path || at.startsWith(`${path}/`)),
-  });
-}
 
 /** The text of an error for the user. */
 export function useErrorText(): (error: unknown) => string {

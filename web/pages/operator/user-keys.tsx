@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { KeyView, Page as PageOf } from '../../../src/console/contract.ts';
-import { useData } from '../../api/data.ts';
+import { refresh, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { IconButton } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
@@ -13,7 +13,6 @@ import { type Column, Table } from '../../components/table.tsx';
 import { keysWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { keyStatuses, menuColumn, shownKey, useKeyColumns, useKeySwitch } from '../key-parts.tsx';
-import { refresh } from './parts.tsx';
 import type { TabProps } from './user-tabs.tsx';
 
 const searchDefaults = { after: '' };
@@ -73,7 +72,7 @@ function KeyTable({ keys, path }: KeyTableProps): ReactNode {
 }
 
 /** The list with the user's count of enabled keys, and the audit trail. */
-const refreshUsers = () => Promise.all([refresh('operator/users'), refresh('operator/audit')]);
+const refreshUsers = () => refresh('operator/users', 'operator/audit');
 
 interface KeyMenuProps extends Pick<KeyTableProps, 'path'> {
   readonly keyView: KeyView;

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CreditBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
+import { refresh } from '../../api/data.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { AmountInput, Field, TextInput } from '../../components/field.tsx';
 import { Form, type Saving } from '../../components/form.tsx';
@@ -11,7 +12,6 @@ import { formatYuan, parseYuan } from '../../format/money.ts';
 import { userMark } from './user-mark.ts';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { refresh } from './parts.tsx';
 
 interface MoneyDialogProps {
   readonly user: UserView;
@@ -39,8 +39,7 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
         text: kind === 'credit' ? words.credited(moved, balance) : words.debited(moved, balance),
       });
       onClose();
-      void refresh('operator/users');
-      void refresh('operator/audit');
+      void refresh('operator/users', 'operator/audit');
     },
   });
   return (

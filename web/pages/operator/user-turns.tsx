@@ -2,13 +2,14 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ReasonBody, RoleBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
+import { refresh } from '../../api/data.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { userMark } from './user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { ReasonField, refresh } from './parts.tsx';
+import { ReasonField } from './parts.tsx';
 
 export type Turn = 'suspend' | 'restore' | 'operator' | 'user';
 
@@ -39,8 +40,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
         text: text.done ?? words.roleDone(after.name, users.roles[after.role]),
       });
       onClose();
-      void refresh('operator/users');
-      void refresh('operator/audit');
+      void refresh('operator/users', 'operator/audit');
     },
   });
   return (

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
+import { refresh } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
@@ -9,7 +10,7 @@ import { useToast } from '../../components/toast.tsx';
 import { userMark } from './user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { pathName, ReasonField, refresh } from './parts.tsx';
+import { pathName, ReasonField } from './parts.tsx';
 import { UserName } from './user-name.tsx';
 
 interface BulkProps {
@@ -82,8 +83,7 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
       onDone();
     },
     onSettled() {
-      void refresh('operator/users');
-      void refresh('operator/audit');
+      void refresh('operator/users', 'operator/audit');
     },
   });
   const next = users[done];
