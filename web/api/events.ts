@@ -1,5 +1,6 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect } from 'react';
 import type { ConsoleEventName, ConsoleEvents } from '../../src/console/contract.ts';
+import { store } from '../browser/store.ts';
 import { queryClient } from './data.ts';
 import { probe } from './reach.ts';
 
@@ -23,8 +24,7 @@ const pollMs = 15_000;
 const reopenMs = 5_000;
 
 const handlers = new Map<string, Set<Handler>>();
-const listeners = new Set<() => void>();
-let liveness: Liveness = 'live';
+const liveness = store<Liveness>('live');
 /** Of the pause to come, or of the polls. */
 let timer: number | undefined;
 
@@ -46,15 +46,7 @@ export function useEvent<Name extends ConsoleEventName>(
   }, [name, handler]);
 }
 
-export function useArePaused(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => liveness === 'paused',
-  );
-}
+export const useArePaused = (): boolean => liveness.use() === 'paused';
 
 /**
  * One stream per user of a browser: the tab that gets the lock reads it, the others listen to that
@@ -127,7 +119,7 @@ function deliver(name: string, text: string): void {
 }
 
 function alive(live: boolean): void {
-  const missed = liveness !== 'live';
+  const missed = liveness.get() !== 'live';
   if (live) {
     become('live');
     if (missed) refreshShown();
@@ -141,8 +133,7 @@ function become(next: Liveness): void {
   clearTimeout(timer); // an interval ends with it, too
   if (next === 'lost') timer = window.setTimeout(() => become('paused'), pauseAfterMs);
   else if (next !== 'live') timer = window.setInterval(refreshShown, pollMs);
-  liveness = next;
-  for (const listener of listeners) listener();
+  liveness.set(next);
 }
 
 /** Fetches what pages show now; the rest is fetched when a page shows it. */

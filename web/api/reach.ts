@@ -1,29 +1,23 @@
-import { useSyncExternalStore } from 'react';
+import { store } from '../browser/store.ts';
 
 const probeAfterMs = 2_000;
 const probePath = '/console/api/session';
 
-const listeners = new Set<(reachable: boolean) => void>();
+/** When the server was lost, in milliseconds; undefined: it can be reached. */
+const lostAt = store<number | undefined>(undefined);
 /** Resolves when the server answers again; undefined while it does. */
 let back: Promise<void> | undefined;
-let lostAtMs: number | undefined;
 /** Ends the wait for the next attempt. */
 let wake: (() => void) | undefined;
 
-/** Whether the server can be reached, as far as the last request knows. */
-export function useReachable(): boolean {
-  return useLostAt() === undefined;
-}
+export const useLostAt = lostAt.use;
 
-/** When the server was lost, in milliseconds; undefined: it can be reached. */
-export function useLostAt(): number | undefined {
-  return useSyncExternalStore(subscribe, () => lostAtMs);
-}
+/** Whether the server can be reached, as far as the last request knows. */
+export const useReachable = (): boolean => useLostAt() === undefined;
 
 /** Calls `listener` whenever the server is lost, and when it is back. Returns what ends that. */
 export function subscribe(listener: (reachable: boolean) => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  return lostAt.subscribe(() => listener(lostAt.get() === undefined));
 }
 
 /**
@@ -32,13 +26,11 @@ export function subscribe(listener: (reachable: boolean) => void): () => void {
  */
 export function serverIsBack(): Promise<void> {
   if (back !== undefined) return back;
-  lostAtMs = Date.now();
   back = probeUntilAnswered().then(() => {
     back = undefined;
-    lostAtMs = undefined;
-    tell();
+    lostAt.set(undefined);
   });
-  tell();
+  lostAt.set(Date.now());
   return back;
 }
 
@@ -75,8 +67,4 @@ async function probeOnce(): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function tell(): void {
-  for (const listener of listeners) listener(back === undefined);
 }

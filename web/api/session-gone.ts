@@ -1,8 +1,7 @@
-import { useSyncExternalStore } from 'react';
+import { store } from '../browser/store.ts';
 
 /** The requests that wait for a new session, while the dialog is open. */
-let waiting: PromiseWithResolvers | undefined;
-const listeners = new Set<() => void>();
+const waiting = store<PromiseWithResolvers | undefined>(undefined);
 
 interface PromiseWithResolvers {
   readonly promise: Promise<void>;
@@ -15,32 +14,22 @@ interface PromiseWithResolvers {
  * another tab.
  */
 export function signedInAgain(): Promise<void> {
-  waiting ??= begin();
-  notify();
-  return waiting.promise;
+  const wait = waiting.get() ?? begin();
+  waiting.set(wait);
+  return wait.promise;
 }
 
 export function sessionIsBack(): void {
-  waiting?.resolve();
-  waiting = undefined;
-  notify();
+  waiting.get()?.resolve();
+  waiting.set(undefined);
 }
 
 export function sessionStaysGone(): void {
-  waiting?.reject(new Error('signed out'));
-  waiting = undefined;
-  notify();
+  waiting.get()?.reject(new Error('signed out'));
+  waiting.set(undefined);
 }
 
-export function useSessionGone(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => waiting !== undefined,
-  );
-}
+export const useSessionGone = (): boolean => waiting.use() !== undefined;
 
 /** Reaches every tab: the pop-up posts here from the page on which sign-in ends. */
 export function signInChannel(): BroadcastChannel {
@@ -55,8 +44,4 @@ function begin(): PromiseWithResolvers {
     reject = no;
   });
   return { promise, resolve, reject };
-}
-
-function notify(): void {
-  for (const listener of listeners) listener();
 }

@@ -6,7 +6,7 @@ export type Theme = (typeof themes)[number];
 
 const listeners = new Set<() => void>();
 
-export function theme(): Theme {
+function theme(): Theme {
   const written = document.documentElement.dataset['theme'];
   return themes.find((known) => known === written) ?? 'system';
 }
@@ -21,7 +21,7 @@ export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, theme);
 }
 
-/** Calls `tell` at every change of colours, the system's too: canvases must be drawn again. */
+/** Calls `listener` at every change of colours, the system's too: canvases must be drawn again. */
 export function onColours(listener: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   listeners.add(listener);

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { store } from './store.ts';
 
 /** A step of the breadcrumb; the last one is the page itself. `to` is a path of the console. */
 export interface Crumb {
@@ -6,21 +6,8 @@ export interface Crumb {
   readonly to?: string;
 }
 
-let crumbs: readonly Crumb[] = [];
-const listeners = new Set<() => void>();
+const crumbs = store<readonly Crumb[]>([]);
 
 /** `Page` gives its title here; the bar at the top shows it. */
-export function showTitle(next: readonly Crumb[]): void {
-  crumbs = next;
-  for (const listener of listeners) listener();
-}
-
-export function useCrumbs(): readonly Crumb[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => crumbs,
-  );
-}
+export const showTitle = crumbs.set;
+export const useCrumbs = crumbs.use;
