@@ -7,7 +7,7 @@ import { Button, IconButton } from './button.tsx';
 import { FootPlace } from './dialog-foot.tsx';
 import { Field, TextInput } from './field.tsx';
 import { useToast } from './toast.tsx';
-import { errorText } from './error-panel.tsx';
+import { useErrorText } from './error-panel.tsx';
 
 const backdrop = 'fixed inset-0 z-40 bg-[rgb(0_0_0/0.4)] backdrop-in';
 const sheet =
@@ -213,6 +213,7 @@ function ConfirmBody({
   typed,
 }: ConfirmProps): ReactNode {
   const words = useWords(sharedWords);
+  const errorText = useErrorText();
   const toast = useToast();
   const [text, setText] = useState('');
   const [wrong, setWrong] = useState(false);
@@ -224,7 +225,7 @@ function ConfirmBody({
       await onConfirm();
       onClose();
     } catch (error) {
-      toast({ tone: 'failed', text: errorText(error, words) });
+      toast({ tone: 'failed', text: errorText(error) });
     } finally {
       setBusy(false);
     }

@@ -4,18 +4,18 @@ import { ApiError } from '../api/client.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useSentenceGap } from '../words/language.ts';
-import type sharedEnglish from '../words/en/shared.ts';
 import { Button, TextLink, buttonLook, linkLook } from './button.tsx';
 import { CopyText } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import { PathLink } from './path-link.tsx';
 
-type Shared = typeof sharedEnglish;
-
 /** The text of an error for the user, by its code. */
-export function errorText(error: unknown, words: Shared): string {
-  if (!(error instanceof ApiError)) return words.errors.notDone;
-  return words.errors.codes[error.code] ?? (error.message || words.errors.notDone);
+export function useErrorText(): (error: unknown) => string {
+  const { errors } = useWords(sharedWords);
+  return (error) => {
+    if (!(error instanceof ApiError)) return errors.notDone;
+    return errors.codes[error.code] ?? (error.message || errors.notDone);
+  };
 }
 
 interface ErrorPanelProps {
@@ -26,6 +26,7 @@ interface ErrorPanelProps {
 /** Replaces the panel that failed, never the page. */
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
   const words = useWords(sharedWords);
+  const errorText = useErrorText();
   const gap = useSentenceGap();
   if (error instanceof ApiError && error.code === 'operator_only') return <OperatorsOnly />;
   if (error instanceof ApiError && error.code === 'offline') return <Unreachable />;
@@ -36,7 +37,7 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
       <p className="text-body">
         {words.errors.failed}
         {gap}
-        <span className="text-muted">{errorText(error, words)}</span>
+        <span className="text-muted">{errorText(error)}</span>
       </p>
       {error instanceof ApiError && error.requestId !== undefined && (
         <CopyText text={error.requestId} label={words.errors.requestId} className="max-w-64" />

@@ -9,7 +9,7 @@ import { Banner } from './banner.tsx';
 import { Button } from './button.tsx';
 import { Foot } from './dialog-foot.tsx';
 import { DiffList, type Difference } from './diff-list.tsx';
-import { errorText } from './error-panel.tsx';
+import { useErrorText } from './error-panel.tsx';
 
 /** What is wrong with a form, by field: a code of `errors.fields`, or a text. */
 export type Mistakes = Readonly<Record<string, string | undefined>>;
@@ -172,13 +172,14 @@ interface RefusalProps {
 /** The error of a form: fields show theirs in place, this shows the rest. */
 export function Refusal({ error, refused, mine }: RefusalProps): ReactNode {
   const words = useWords(sharedWords);
+  const errorText = useErrorText();
   if (error === null) return null;
   const others =
     error instanceof ApiError && error.code === 'invalid' ? Object.entries(refused) : [];
   return (
     <div role="alert">
       <Banner tone="bad">
-        {errorText(error, words)}
+        {errorText(error)}
         {others.length > 0 && (
           <ul className="mt-1 list-disc pl-5 text-caption">
             {others.map(([field, what]) => (

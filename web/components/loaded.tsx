@@ -4,7 +4,7 @@ import { formatClock } from '../format/time.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useSentenceGap } from '../words/language.ts';
-import { ErrorPanel, errorText } from './error-panel.tsx';
+import { ErrorPanel, useErrorText } from './error-panel.tsx';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { SkeletonRows } from './skeleton.tsx';
@@ -27,6 +27,7 @@ export function Loaded<Data>({
   children,
 }: LoadedProps<Data>): ReactNode {
   const words = useWords(sharedWords);
+  const errorText = useErrorText();
   const { data, error, isFetching, dataUpdatedAt } = query;
   const retry = () => void query.refetch();
   if (data === undefined) {
@@ -42,7 +43,7 @@ export function Loaded<Data>({
     <div className="relative" aria-busy={isFetching || undefined}>
       {isFetching && <LoadingBar />}
       {error !== null && (
-        <Old error={errorText(error, words)} updatedAtMs={dataUpdatedAt} onRetry={retry} />
+        <Old error={errorText(error)} updatedAtMs={dataUpdatedAt} onRetry={retry} />
       )}
       {children(data)}
     </div>

@@ -5,14 +5,14 @@ import { newIdempotencyKey, send } from '../api/client.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
-import { errorText } from '../components/error-panel.tsx';
+import { useErrorText } from '../components/error-panel.tsx';
 import { Field, Select } from '../components/field.tsx';
 import { Form, useOpened } from '../components/form.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
 import { Time } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
 import { Rich } from '../words/rich.tsx';
-import { keysWords, sharedWords } from '../words/families.ts';
+import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { keyVariable, refreshKeys, shownKey } from './key-parts.tsx';
 
@@ -79,12 +79,12 @@ export function OldSecret({
   keyView: { id, old_secret: old },
 }: Pick<ActProps, 'keyView'>): ReactNode {
   const { rotate: words } = useWords(keysWords);
-  const shared = useWords(sharedWords);
+  const errorText = useErrorText();
   const toast = useToast();
   const end = useMutation({
     mutationFn: () => send<KeyView>('POST', `keys/${id}/end-old-secret`),
     onSuccess: () => toast({ tone: 'done', text: words.ended }),
-    onError: (error) => toast({ tone: 'failed', text: errorText(error, shared) }),
+    onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
     onSettled: () => refreshKeys(),
   });
   if (old === null) return null;

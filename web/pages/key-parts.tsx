@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { KeyState, KeyView } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
 import { refresh } from '../api/data.ts';
-import { errorText } from '../components/error-panel.tsx';
+import { useErrorText } from '../components/error-panel.tsx';
 import { Money } from '../components/money.tsx';
 import { type SharedStatus, StatusBadge } from '../components/status-badge.tsx';
 import { named } from '../components/named-columns.ts';
@@ -164,7 +164,8 @@ export function useKeySwitch(
   refreshLists: () => Promise<unknown> = refreshKeys,
 ): (key: Pick<KeyView, 'id' | 'name'>, to: 'enable' | 'disable') => Promise<void> {
   const words = useWords(keysWords);
-  const shared = useWords(sharedWords);
+  const { actions } = useWords(sharedWords);
+  const errorText = useErrorText();
   const toast = useToast();
   const turn = async (
     key: Pick<KeyView, 'id' | 'name'>,
@@ -174,7 +175,7 @@ export function useKeySwitch(
       await send('POST', `${path}/${key.id}/${to}`);
       await refreshLists();
     } catch (error) {
-      return toast({ tone: 'failed', text: errorText(error, shared) });
+      return toast({ tone: 'failed', text: errorText(error) });
     }
     const back = to === 'disable' ? 'enable' : 'disable';
     const name = key.name || key.id;
@@ -182,7 +183,7 @@ export function useKeySwitch(
     toast({
       tone: 'done',
       text,
-      action: { label: shared.actions.undo, run: () => turn(key, back) },
+      action: { label: actions.undo, run: () => turn(key, back) },
     });
   };
   return turn;

@@ -9,7 +9,7 @@ import { useEvent } from '../api/events.ts';
 import { announce } from '../browser/announce.ts';
 import { Button, linkLook } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
-import { errorText } from '../components/error-panel.tsx';
+import { useErrorText } from '../components/error-panel.tsx';
 import { DetailPage } from '../components/detail-page.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
 import { Money } from '../components/money.tsx';
@@ -19,7 +19,7 @@ import { Skeleton } from '../components/skeleton.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
 import { formatYuan } from '../format/money.ts';
-import { sharedWords, topUpWords } from '../words/families.ts';
+import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { keepOrder, orderData } from './order-data.ts';
 import { isOpen, OrderStatus } from './order-parts.tsx';
@@ -98,7 +98,7 @@ function useAnnouncedCredit({ state, amount }: OrderView, seenOpen: boolean): vo
 /** Paid but not credited: a button queries the wallet, as often as the user likes. */
 function Doubt({ order }: { readonly order: OrderView }): ReactNode {
   const { order: words } = useWords(topUpWords);
-  const shared = useWords(sharedWords);
+  const errorText = useErrorText();
   const toast = useToast();
   const act = useMutation({
     mutationFn: (action: 'check' | 'close') =>
@@ -110,7 +110,7 @@ function Doubt({ order }: { readonly order: OrderView }): ReactNode {
       if (action === 'check' && now.state !== 'credited')
         toast({ tone: 'done', text: words.notYet });
     },
-    onError: (error) => toast({ tone: 'failed', text: errorText(error, shared) }),
+    onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
   });
   const busy = (action: string) => act.isPending && act.variables === action;
   return (

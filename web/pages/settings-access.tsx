@@ -7,14 +7,14 @@ import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { MaybeDisabled } from '../components/maybe-disabled.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { errorText } from '../components/error-panel.tsx';
+import { useErrorText } from '../components/error-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { Time, useZone } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
 import { Unbroken } from '../components/unbroken.tsx';
 import { formatTime } from '../format/time.ts';
-import { settingsWords, sharedWords, signInWords } from '../words/families.ts';
+import { settingsWords, signInWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
 type Provider = IdentityView['provider'];
@@ -108,7 +108,7 @@ function Identity({
 
 function LinkButton({ provider }: { readonly provider: Provider }): ReactNode {
   const { identities: words } = useWords(settingsWords);
-  const shared = useWords(sharedWords);
+  const errorText = useErrorText();
   const toast = useToast();
   const [busy, setBusy] = useState(false);
   const begin = async () => {
@@ -123,7 +123,7 @@ function LinkButton({ provider }: { readonly provider: Provider }): ReactNode {
       );
       location.assign(away);
     } catch (error) {
-      toast({ tone: 'failed', text: errorText(error, shared) });
+      toast({ tone: 'failed', text: errorText(error) });
       setBusy(false);
     }
   };

@@ -3,14 +3,14 @@ import { type ReactNode, useEffect } from 'react';
 import type { StatementProof } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
 import { Banner } from '../components/banner.tsx';
-import { errorText } from '../components/error-panel.tsx';
+import { useErrorText } from '../components/error-panel.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { useZone } from '../components/time.tsx';
 import { Unbroken } from '../components/unbroken.tsx';
 import { formatCount } from '../format/count.ts';
 import { formatYuan } from '../format/money.ts';
 import { formatDuration, formatTime } from '../format/time.ts';
-import { sharedWords, statementWords } from '../words/families.ts';
+import { statementWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useSentenceGap } from '../words/language.ts';
 
@@ -40,10 +40,10 @@ export function StatementProofPanel({
 }: {
   readonly verify: Verify;
 }): ReactNode {
-  const shared = useWords(sharedWords);
+  const errorText = useErrorText();
   return (
     <div role="status" className="empty:hidden">
-      {error !== null && <Banner tone="bad">{errorText(error, shared)}</Banner>}
+      {error !== null && <Banner tone="bad">{errorText(error)}</Banner>}
       {error === null && data !== undefined && <Proof proof={data} />}
     </div>
   );

@@ -14,12 +14,12 @@ import { queryClient, showBalance } from '../api/data.ts';
 import { useOnce } from '../api/once.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
-import { errorText } from '../components/error-panel.tsx';
+import { useErrorText } from '../components/error-panel.tsx';
 import { AmountInput, Field } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { amountError } from '../format/amount.ts';
 import { formatYuan, parseYuan } from '../format/money.ts';
-import { sharedWords, topUpWords } from '../words/families.ts';
+import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { InsideWechat } from './inside-wechat.tsx';
 import { usePayWays } from './pay-ways.ts';
@@ -47,7 +47,7 @@ export function useOrder() {
 /** The reason why an order was not created, as text. */
 export function OrderError({ error }: { readonly error: Error | null }): ReactNode {
   const words = useWords(topUpWords);
-  const shared = useWords(sharedWords);
+  const errorText = useErrorText();
   if (error === null || (error instanceof ApiError && 'amount' in error.fields)) return null;
   const code = error instanceof ApiError ? error.code : '';
   const field = error instanceof ApiError ? Object.values(error.fields)[0] : undefined;
@@ -57,9 +57,7 @@ export function OrderError({ error }: { readonly error: Error | null }): ReactNo
   };
   return (
     <div role="alert">
-      <Banner tone="bad">
-        {words.fields[field ?? ''] ?? own[code] ?? errorText(error, shared)}
-      </Banner>
+      <Banner tone="bad">{words.fields[field ?? ''] ?? own[code] ?? errorText(error)}</Banner>
     </div>
   );
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useMe } from '../api/data.ts';
 import { send } from '../api/client.ts';
 import { setTheme, themes, useTheme } from '../browser/theme.ts';
-import { errorText } from '../components/error-panel.tsx';
+import { useErrorText } from '../components/error-panel.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuRule } from '../components/menu.tsx';
 import { Badge } from '../components/status-badge.tsx';
@@ -107,13 +107,13 @@ function ThemeChoice(): ReactNode {
 
 /** Leaves the page only after the server has ended the session. */
 function useSignOut(): () => Promise<void> {
-  const words = useWords(sharedWords);
+  const errorText = useErrorText();
   const toast = useToast();
   return async () => {
     try {
       await send('DELETE', 'session');
     } catch (error) {
-      return toast({ tone: 'failed', text: errorText(error, words) });
+      return toast({ tone: 'failed', text: errorText(error) });
     }
     location.assign('/sign-in');
   };

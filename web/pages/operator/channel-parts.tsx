@@ -12,6 +12,7 @@ import { useEvent } from '../../api/events.ts';
 import { useNow } from '../../browser/now.ts';
 import { linkLook } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
+import { useErrorText } from '../../components/error-panel.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
 import { Time } from '../../components/time.tsx';
@@ -20,7 +21,7 @@ import { formatDuration } from '../../format/time.ts';
 import { channelWords, operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
-import { pathName, useErrorText } from './parts.tsx';
+import { pathName } from './parts.tsx';
 
 const path = 'operator/channels';
 const drainingMs = 1_000;

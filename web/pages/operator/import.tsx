@@ -8,6 +8,7 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { DocsLink } from '../../components/docs-link.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Button } from '../../components/button.tsx';
+import { useErrorText } from '../../components/error-panel.tsx';
 import { Checkbox, Field, Textarea } from '../../components/field.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -15,7 +16,7 @@ import { operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ImportLists } from './import-lists.tsx';
 import { refreshModels } from './model-parts.ts';
-import { ReasonField, useErrorText } from './parts.tsx';
+import { ReasonField } from './parts.tsx';
 
 const example = `id,input,cached_input,output
 my-model,2,0.2,3`;

@@ -2,19 +2,13 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { OriginName } from '../../../src/console/contract.ts';
 import { useSession } from '../../api/data.ts';
-import { errorText } from '../../components/error-panel.tsx';
+import { useErrorText } from '../../components/error-panel.tsx';
 import { Field, TextInput } from '../../components/field.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { operatorWords, sharedWords } from '../../words/families.ts';
+import { operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
 export const pathName = encodeURIComponent;
-
-/** The text of an error for the user. */
-export function useErrorText(): (error: unknown) => string {
-  const shared = useWords(sharedWords);
-  return (error) => errorText(error, shared);
-}
 
 /** Runs an action and shows a toast with its result; false: it failed. */
 export function useAct(): (act: () => Promise<unknown>, done?: string) => Promise<boolean> {

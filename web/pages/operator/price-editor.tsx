@@ -20,6 +20,7 @@ import { AmountInput, Field, Select } from '../../components/field.tsx';
 import { FractionPad } from '../../components/fraction-pad.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
+import { useErrorText } from '../../components/error-panel.tsx';
 import { Time, useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { longestFraction } from '../../format/money.ts';
@@ -37,7 +38,7 @@ import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
 import { useLineName } from '../model-parts.tsx';
 import { refreshModels } from './model-parts.ts';
-import { ReasonField, useErrorText } from './parts.tsx';
+import { ReasonField } from './parts.tsx';
 import { AddLine, lineError, refusedLines } from './price-fields.tsx';
 import { PricePreviewPanel } from './price-preview.tsx';
 

@@ -5,7 +5,7 @@ import { queryClient, refreshMoney } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { linkLook } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
-import { errorText } from '../../components/error-panel.tsx';
+import { useErrorText } from '../../components/error-panel.tsx';
 import { Money } from '../../components/money.tsx';
 import { Original } from '../../components/original.tsx';
 import { isPlain, PathLink } from '../../components/path-link.tsx';
@@ -123,7 +123,8 @@ const isFree = ({ status, named }: ApiError): boolean =>
 /** A failure in the gateway's words: its code, its request id, and a link to its timeline. */
 export function Refused({ error }: { readonly error: unknown }): ReactNode {
   const words = useWords(playgroundWords);
-  const shared = useWords(sharedWords);
+  const { actions } = useWords(sharedWords);
+  const errorText = useErrorText();
   const { remedies, notCharged } = useWords(requestWords);
   const api = error instanceof ApiError ? error : undefined;
   const poor = api?.code === 'insufficient_quota';
@@ -139,7 +140,7 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
             )}
           </p>
           <p dir="auto" className="break-words">
-            {told ? <Original text={withoutId(api.message)} /> : errorText(error, shared)}
+            {told ? <Original text={withoutId(api.message)} /> : errorText(error)}
           </p>
           {api !== undefined && remedies[api.code] !== undefined && <p>{remedies[api.code]}</p>}
           {api !== undefined && isFree(api) && <p>{notCharged}</p>}
@@ -150,7 +151,7 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
                 <FollowUp path={`/requests/${api.requestId}`}>{words.timeline}</FollowUp>
                 <code className="font-mono text-caption break-all select-all">{api.requestId}</code>
                 <CopyButton text={api.requestId} size="small" look="ghost">
-                  {shared.actions.copy}
+                  {actions.copy}
                 </CopyButton>
               </>
             )}
