@@ -1,6 +1,7 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { LedgerCheckView, LedgerRule } from '../../../src/console/contract.ts';
+import { saveJson } from '../../browser/save.ts';
 import { Button } from '../../components/button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { PathLink } from '../../components/path-link.tsx';
@@ -32,7 +33,7 @@ export function LedgerRules({ rules, check }: RulesProps): ReactNode {
       {failed.length > 0 && check !== undefined && (
         <div className="flex flex-wrap items-start justify-between gap-3">
           <p className="max-w-prose min-w-0 flex-1 text-table text-muted">{words.advice}</p>
-          <Button icon="download" onClick={() => save(check)}>
+          <Button icon="download" onClick={() => saveJson(`ledger-check-${check.id}.json`, check)}>
             {words.export}
           </Button>
         </div>
@@ -93,15 +94,4 @@ function Where({ id }: { readonly id: string }): ReactNode {
       ? `/operator/users/${id}`
       : undefined;
   return path !== undefined && <PathLink path={path}>{words.openRow}</PathLink>;
-}
-
-function save(check: LedgerCheckView): void {
-  const address = URL.createObjectURL(
-    new Blob([JSON.stringify(check, null, 2)], { type: 'application/json' }),
-  );
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = `ledger-check-${check.id}.json`;
-  link.click();
-  URL.revokeObjectURL(address);
 }

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx';
 import { type ReactNode, useState } from 'react';
 import type { ModelRow } from '../../../src/console/contract.ts';
+import { saveJson } from '../../browser/save.ts';
 import { Button, IconButton, linkLook } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { ApartLink } from '../apart-link.tsx';
@@ -203,15 +204,5 @@ function save(panes: readonly Pane[], { system, ...form }: ChatForm): void {
     settings: form,
     messages: messagesOf(system, talk.turns),
   }));
-  const blob = new Blob(
-    [JSON.stringify(conversations.length === 1 ? conversations[0] : conversations, undefined, 2)],
-    {
-      type: 'application/json',
-    },
-  );
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = 'conversation.json';
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveJson('conversation.json', conversations.length === 1 ? conversations[0] : conversations);
 }
