@@ -15,6 +15,7 @@ import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { isOpen } from '../order-parts.tsx';
 import { leftOf, OrderBadge, orderAddress, refreshOrders, TimeLeft } from './order-parts.tsx';
 import { RefundDialog } from './order-refund.tsx';
 import { useAct } from './parts.tsx';
@@ -105,7 +106,6 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
   const [open, setOpen] = useState<'close' | 'refund'>();
   const [querying, setQuerying] = useState(false);
   const none = () => setOpen(undefined);
-  const waits = order.state === 'waiting' || order.state === 'scanned';
   const query = async () => {
     setQuerying(true);
     await act(async () => {
@@ -134,7 +134,7 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
             {words.query}
           </Button>
         )}
-        {waits && <Button onClick={() => setOpen('close')}>{words.close}</Button>}
+        {isOpen(order) && <Button onClick={() => setOpen('close')}>{words.close}</Button>}
         <MaybeDisabled icon="back" disabledFor={notRefundable} onClick={() => setOpen('refund')}>
           {words.refund}
         </MaybeDisabled>

@@ -1,16 +1,17 @@
 import type { ReactNode } from 'react';
-import type { OrderStateName, OrderView } from '../../../src/console/contract.ts';
+import type { OrderView } from '../../../src/console/contract.ts';
 import { refresh } from '../../api/data.ts';
 import { useNow } from '../../browser/now.ts';
-import { type Status, StatusBadge } from '../../components/status-badge.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
 import { parseYuan } from '../../format/money.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { clockOf } from '../order-countdown.ts';
+import { isOpen, orderStatuses } from '../order-parts.tsx';
 
 export const orderAddress = (id: string): string => `operator/orders/${encodeURIComponent(id)}`;
 
-/** Fetches orders again, with the owner's balance and the audit trail, which change with them. */
+/** Fetches orders again, with their owners' balances and the reconciliation, which change with them. */
 export const refreshOrders = (): Promise<void> =>
   refresh('operator/orders', 'operator/users', 'operator/reconciliation');
 
@@ -23,15 +24,6 @@ export function leftOf({ amount, refunded, refunds }: OrderView): bigint {
   );
 }
 
-const statuses: Readonly<Record<OrderStateName, Status>> = {
-  waiting: 'pending',
-  scanned: 'running',
-  credited: 'ok',
-  expired: 'expired',
-  closed: 'notCharged',
-  failed: 'failed',
-};
-
 export function OrderBadge({
   order: { state, late },
 }: {
@@ -39,7 +31,7 @@ export function OrderBadge({
 }): ReactNode {
   const { orders: words } = useWords(peopleWords);
   return (
-    <StatusBadge status={statuses[state]}>
+    <StatusBadge status={orderStatuses[state]}>
       {late ? words.creditedLate : words.states[state]}
     </StatusBadge>
   );
@@ -47,13 +39,13 @@ export function OrderBadge({
 
 /** The time for which the order's code can still be paid. */
 export function TimeLeft({
-  order: { state, expires_at: at },
+  order,
 }: {
   readonly order: Pick<OrderView, 'state' | 'expires_at'>;
 }): ReactNode {
   const { orders: words } = useWords(peopleWords);
-  const left = Date.parse(at) - useNow();
-  if ((state !== 'waiting' && state !== 'scanned') || left <= 0) return null;
+  const left = Date.parse(order.expires_at) - useNow();
+  if (!isOpen(order) || left <= 0) return null;
   return (
     <span className="text-caption text-muted">{words.left(clockOf(Math.ceil(left / 1000)))}</span>
   );
