@@ -41,9 +41,7 @@ export function formatShare(share: number): string {
 
 /** `+12.5`, `−60`, `+99,900`: percents as the server rounds them. */
 export function signedCount(count: number): string {
-  const size = Math.abs(count).toLocaleString('en');
-  if (count < 0) return `\u2212${size}`;
-  return count > 0 ? `+${size}` : size;
+  return signed(count, Math.abs(count).toLocaleString('en'));
 }
 
 /** `1,250.0`. */
@@ -53,9 +51,12 @@ export function oneDecimal(count: number): string {
 
 /** `−7.9`, `+12.0`. */
 export function signedPercent(share: number): string {
-  const percent = oneDecimal(Math.abs(share) * 100);
-  if (share < 0) return `\u2212${percent}`;
-  return share > 0 ? `+${percent}` : percent;
+  return signed(share, oneDecimal(Math.abs(share) * 100));
+}
+
+function signed(count: number, size: string): string {
+  if (count < 0) return `\u2212${size}`;
+  return count > 0 ? `+${size}` : size;
 }
 
 function short(value: number): string {

@@ -99,7 +99,8 @@ function exactly(size: bigint, keep: number): string {
   return `${grouped(whole)}.${cut}`;
 }
 
-function grouped(whole: string): string {
+/** `1,250`: with separators of thousands. */
+export function grouped(whole: string): string {
   return whole.replace(/\B(?=(\d{3})+$)/g, ',');
 }
 

@@ -20,9 +20,14 @@ const pieceDigits = 15;
 
 /** Nano-yuan for a million units. */
 export function rateOf({ amount, per }: Pick<UnitPrice, 'amount' | 'per'>): bigint {
-  const [whole = '0', fraction = ''] = amount.split('.');
-  const atto = BigInt(whole + fraction.slice(0, pieceDigits).padEnd(pieceDigits, '0'));
+  const atto = scaled(amount, pieceDigits);
   return per === 1 ? atto : atto / million;
+}
+
+/** A decimal of so many digits behind the point, without it; later digits are cut. */
+export function scaled(decimal: string, digits: number): bigint {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));
 }
 
 /** The cost of a quantity in nano-yuan, rounded up once, like a charge. */

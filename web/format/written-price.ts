@@ -1,5 +1,5 @@
 import type { PriceClass, UnitPrice, WrittenPrices } from '../../src/console/contract.ts';
-import { lineKey } from './price.ts';
+import { lineKey, scaled } from './price.ts';
 
 /** One line of a price as typed; an empty amount is no line. */
 export interface PriceLine
@@ -115,9 +115,4 @@ export function atMultiplier(
   const product = scaled(amount, digits) * scaled(multiplier, millionDigits);
   const rate = ((product + ppm - 1n) / ppm).toString().padStart(digits + 1, '0');
   return shortest(`${rate.slice(0, -digits)}.${rate.slice(-digits)}`);
-}
-
-function scaled(decimal: string, digits: number): bigint {
-  const [whole = '0', fraction = ''] = decimal.split('.');
-  return BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));
 }
