@@ -1,7 +1,8 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { type ComponentType, type ReactNode, Suspense, lazy } from 'react';
+import { type ComponentType, type ReactNode, Suspense } from 'react';
 import { prefetch } from '../api/data.ts';
+import { later } from '../api/later.ts';
 import { MissingPage, Page } from '../components/page.tsx';
 import { useScrollingRow } from '../components/scrolling-row.ts';
 import { SkeletonRows } from '../components/skeleton.tsx';
@@ -10,21 +11,25 @@ import { useWords } from '../words/family.ts';
 import { Chat } from './play/chat.tsx';
 import { Paid, type Payer } from './play/payer.tsx';
 
-const Images = lazy(() =>
-  import('./play/images.tsx').then(({ Images: default_ }) => ({ default: default_ })),
+const Images = later(
+  () => import('./play/images.tsx'),
+  (file) => file.Images,
 );
-const Videos = lazy(() =>
-  import('./play/videos.tsx').then(({ Videos: default_ }) => ({ default: default_ })),
+const Videos = later(
+  () => import('./play/videos.tsx'),
+  (file) => file.Videos,
 );
-
-const Speech = lazy(() =>
-  import('./play/speech.tsx').then(({ Speech: default_ }) => ({ default: default_ })),
+const Speech = later(
+  () => import('./play/speech.tsx'),
+  (file) => file.Speech,
 );
-const Transcription = lazy(() =>
-  import('./play/transcription.tsx').then(({ Transcription: default_ }) => ({ default: default_ })),
+const Transcription = later(
+  () => import('./play/transcription.tsx'),
+  (file) => file.Transcription,
 );
-const Embedding = lazy(() =>
-  import('./play/embedding.tsx').then(({ Embedding: default_ }) => ({ default: default_ })),
+const Embedding = later(
+  () => import('./play/embedding.tsx'),
+  (file) => file.Embedding,
 );
 
 const kinds = ['chat', 'image', 'video', 'speech', 'transcription', 'embedding'] as const;
