@@ -7,26 +7,19 @@ import type {
   PayPage,
 } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
-import { queryClient, showBalance } from '../api/data.ts';
 import { leaveFor, usePhone } from '../browser/device.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { InsideWechat } from './inside-wechat.tsx';
-import { keepOrder } from './order-data.ts';
+import { showOrder } from './order-data.ts';
 import { isOpen } from './order-parts.tsx';
 import { usePayWays } from './pay-ways.ts';
 import { OrderError, useOrder } from './top-up-form.tsx';
 
 interface OrderProps {
   readonly order: OrderView;
-}
-
-function show({ order, balance }: OrderAnswer): void {
-  keepOrder(order);
-  showBalance(balance);
-  void queryClient.invalidateQueries({ queryKey: ['orders'] });
 }
 
 /**
@@ -39,7 +32,7 @@ export function OpenWallet({ order }: OrderProps): ReactNode {
   const opening = useMutation({
     mutationFn: () => send<OrderPayAnswer>('POST', `orders/${order.id}/pay`),
     onSuccess: (answer) => {
-      show(answer);
+      showOrder(answer);
       if (answer.pay_url !== null) leaveFor(answer.pay_url);
     },
   });
@@ -84,7 +77,7 @@ export function OtherWay({ order, than }: OtherWayProps): ReactNode {
         return closed;
       return again.mutateAsync({ amount: twoDecimals(amount), wallet, page });
     },
-    onSuccess: show,
+    onSuccess: showOrder,
   });
   if (![first, ...others].includes(page)) return null;
   // The wallet did not answer, or this order would be closed or paid by now.

@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { OrderAnswer, OrderView } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
-import { queryClient, refreshMoney, showBalance, type Visit } from '../api/data.ts';
+import { queryClient, refreshMoney, type Visit } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { announce } from '../browser/announce.ts';
 import { Button, linkLook } from '../components/button.tsx';
@@ -21,7 +21,7 @@ import { useToast } from '../components/toast.tsx';
 import { formatYuan } from '../format/money.ts';
 import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { keepOrder, orderData } from './order-data.ts';
+import { keepOrder, orderData, showOrder } from './order-data.ts';
 import { isOpen, OrderStatus } from './order-parts.tsx';
 import { OrderState } from './order-state.tsx';
 
@@ -103,11 +103,9 @@ function Doubt({ order }: { readonly order: OrderView }): ReactNode {
   const act = useMutation({
     mutationFn: (action: 'check' | 'close') =>
       send<OrderAnswer>('POST', `orders/${order.id}/${action}`),
-    onSuccess: ({ order: now, balance }, action) => {
-      keepOrder(now);
-      showBalance(balance);
-      void queryClient.invalidateQueries({ queryKey: ['orders'] });
-      if (action === 'check' && now.state !== 'credited')
+    onSuccess: (answer, action) => {
+      showOrder(answer);
+      if (action === 'check' && answer.order.state !== 'credited')
         toast({ tone: 'done', text: words.notYet });
     },
     onError: (error) => toast({ tone: 'failed', text: errorText(error) }),

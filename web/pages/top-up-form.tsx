@@ -10,7 +10,6 @@ import type {
   WalletName,
 } from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
-import { queryClient, showBalance } from '../api/data.ts';
 import { useOnce } from '../api/once.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
@@ -22,6 +21,7 @@ import { formatYuan, parseYuan } from '../format/money.ts';
 import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { InsideWechat } from './inside-wechat.tsx';
+import { showOrder } from './order-data.ts';
 import { usePayWays } from './pay-ways.ts';
 
 const usualAmounts = ['1', '10', '50', '100', '500'] as const;
@@ -34,12 +34,10 @@ export function useOrder() {
   return useMutation({
     mutationFn: (body: NewOrderBody) =>
       send<OrderAnswer>('POST', 'orders', { body, idempotencyKey: once.keyFor(body) }),
-    onSuccess: ({ order, balance }) => {
+    onSuccess: (answer) => {
       once.taken();
-      showBalance(balance);
-      queryClient.setQueryData([`orders/${order.id}`, {}], order);
-      void queryClient.invalidateQueries({ queryKey: ['orders'] });
-      void navigate({ to: '/top-up/$orderId', params: { orderId: order.id } });
+      showOrder(answer);
+      void navigate({ to: '/top-up/$orderId', params: { orderId: answer.order.id } });
     },
   });
 }
