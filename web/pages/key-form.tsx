@@ -4,31 +4,14 @@ import type { CreatedKey, GroupView, List, NewKeyBody } from '../../src/console/
 import { newIdempotencyKey, send } from '../api/client.ts';
 import { useData } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
-import { DayInput } from '../components/day-input.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { Field, Select, TextInput } from '../components/field.tsx';
-import { Form, type Mistakes, type Saving } from '../components/form.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
 import { useZone } from '../components/time.tsx';
-import { endOfDay, isDay } from '../format/day.ts';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import {
-  LimitFields,
-  limitsBody,
-  type WrittenLimits,
-  writtenLimits,
-  wrongLimits,
-} from './key-limits.tsx';
+import { changeOf, KeyForm, newKey, type WrittenKey } from './key-fields.tsx';
 import { keyVariable, refreshKeys } from './key-parts.tsx';
-import {
-  TermFields,
-  termsBody,
-  type WrittenTerms,
-  writtenTerms,
-  wrongTerms,
-} from './key-terms.tsx';
 
 /**
  * The form, then the secret, shown once. Sent twice it creates one key: the form makes its
@@ -36,6 +19,7 @@ import {
  */
 export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
   const words = useWords(keysWords);
+  const zone = useZone();
   const [idempotencyKey] = useState(newIdempotencyKey);
   const [secret, setSecret] = useState<string | null>();
   const groups = useData<List<GroupView>>('groups');
@@ -56,7 +40,14 @@ export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode
       ) : (
         <Loaded query={groups}>
           {({ items }) => (
-            <KeyForm groups={items} saving={create} onSubmit={create.mutate} onCancel={onClose} />
+            <KeyForm
+              before={newKey(items)}
+              groups={items}
+              saving={create}
+              submit={words.form.submit}
+              onSubmit={(key) => create.mutate(bodyOf(key, zone))}
+              onCancel={onClose}
+            />
           )}
         </Loaded>
       )}
@@ -64,113 +55,9 @@ export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode
   );
 }
 
-interface FormProps {
-  readonly groups: readonly GroupView[];
-  readonly saving: Saving;
-  readonly onSubmit: (body: NewKeyBody) => void;
-  readonly onCancel: () => void;
-}
-
-/** What is wrong with the day on which a key expires; empty: it never does. */
-export function wrongExpiry(day: string, zone: string): string | undefined {
-  if (day === '') return undefined;
-  if (!isDay(day)) return 'not_a_day';
-  return Date.parse(endOfDay(day, zone)) <= Date.now() ? 'past' : undefined;
-}
-
-function wrongIn(
-  name: string,
-  limits: WrittenLimits,
-  expires: string | undefined,
-  terms: WrittenTerms,
-): Mistakes {
-  return {
-    ...(name.trim() === '' && { name: 'required' }),
-    ...wrongLimits(limits),
-    expires_at: expires,
-    ...wrongTerms(terms),
-  };
-}
-
-function KeyForm({ groups, saving, onSubmit, onCancel }: FormProps): ReactNode {
-  const { form: words } = useWords(keysWords);
-  const zone = useZone();
-  const [name, setName] = useState('');
-  const [group, setGroup] = useState(
-    groups.find((each) => each.name === 'default')?.name ?? groups[0]?.name ?? '',
-  );
-  const [limits, setLimits] = useState(writtenLimits);
-  const [day, setDay] = useState('');
-  const [terms, setTerms] = useState(writtenTerms);
-  const submit = () =>
-    onSubmit({
-      name: name.trim(),
-      group,
-      ...limitsBody(limits),
-      ...(day !== '' && { expires_at: endOfDay(day, zone) }),
-      ...termsBody(terms),
-    });
-  return (
-    <Form
-      mistakes={wrongIn(name, limits, wrongExpiry(day, zone), terms)}
-      saving={saving}
-      submit={words.submit}
-      onSubmit={submit}
-      onCancel={onCancel}
-    >
-      {(errors) => (
-        <>
-          <Field label={words.name} error={errors['name']}>
-            {(tied) => (
-              <TextInput
-                {...tied}
-                autoFocus
-                name="name"
-                value={name}
-                maxLength={100}
-                placeholder={words.namePlaceholder}
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
-          <GroupField groups={groups} value={group} onChange={setGroup} error={errors['group']} />
-          <LimitFields limits={limits} errors={errors} onChange={setLimits} />
-          <Field label={words.expires} help={words.expiresHelp(zone)} error={errors['expires_at']}>
-            {(tied) => <DayInput {...tied} value={day} onChange={setDay} />}
-          </Field>
-          <TermFields terms={terms} errors={errors} onChange={setTerms} />
-        </>
-      )}
-    </Form>
-  );
-}
-
-interface GroupFieldProps {
-  readonly groups: readonly GroupView[];
-  readonly value: string;
-  readonly onChange: (group: string) => void;
-  readonly error: string | undefined;
-}
-
-export function GroupField({ groups, value, onChange, error }: GroupFieldProps): ReactNode {
-  const { form: words } = useWords(keysWords);
-  return (
-    <Field label={words.group} help={words.groupHelp} error={error}>
-      {(tied) => (
-        <Select
-          {...tied}
-          name="group"
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        >
-          {groups.every(({ name }) => name !== value) && <option value={value}>{value}</option>}
-          {groups.map((each) => (
-            <option key={each.name} value={each.name}>
-              {words.groupOption(each.name, each.multiplier, each.models)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
-  );
-}
+/** What is left as it begins is not sent, but for the group. */
+const bodyOf = (key: WrittenKey, zone: string): NewKeyBody => ({
+  name: key.name.trim(),
+  group: key.group,
+  ...changeOf(key, newKey([]), zone),
+});
