@@ -4,7 +4,7 @@ import {
   python,
   quoted,
   shellQuoted,
-  type Tongue,
+  type Syntax,
   typescript,
   type Value,
   written,
@@ -162,4 +162,4 @@ const formLines = (form: Fields): readonly string[] =>
       : `form.set(${quoted(name)}, ${quoted(value)});`,
   );
 
-const indented = (value: Value, tongue: Tongue): string => written(value, tongue, '    ');
+const indented = (value: Value, syntax: Syntax): string => written(value, syntax, '    ');

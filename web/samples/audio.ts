@@ -1,14 +1,6 @@
-import { type Body, pythonMembers } from './chat.ts';
+import { type Body, pythonMembers, typescriptMembers } from './chat.ts';
 import { type Sample, pythonStart, typescriptStart } from './client.ts';
-import {
-  type FileData,
-  curlJson,
-  membersOf,
-  quoted,
-  shellQuoted,
-  typescript,
-  written,
-} from './written.ts';
+import { type FileData, curlForm, curlJson, quoted, typescript, written } from './written.ts';
 
 /** A text that is read aloud, into a file. */
 export function speechSample(baseUrl: string, body: Body, file: string): Sample {
@@ -31,18 +23,11 @@ export function speechSample(baseUrl: string, body: Body, file: string): Sample 
 }
 
 /** A recording as text; the recording is sent as a file of a form. */
-export function transcriptionSample(baseUrl: string, body: Body, { name, type }: FileData): Sample {
+export function transcriptionSample(baseUrl: string, body: Body, file: FileData): Sample {
+  const { name } = file;
   const text = body['response_format'] === undefined ? 'answer.text' : 'answer';
   return {
-    curl: [
-      `curl ${baseUrl}/v1/audio/transcriptions`,
-      '  -H "Authorization: Bearer $TOLLGATE_API_KEY"',
-      `  -F ${shellQuoted(`file=@${name};type=${type}`)}`,
-      ...membersOf(body).map(
-        ([member, value]) =>
-          `  --form-string ${shellQuoted(`${member}=${typeof value === 'string' ? value : JSON.stringify(value)}`)}`,
-      ),
-    ].join(' \\\n'),
+    curl: curlForm(`${baseUrl}/v1/audio/transcriptions`, [['file', file]], body),
     python: [
       pythonStart(baseUrl),
       '',
@@ -58,9 +43,7 @@ export function transcriptionSample(baseUrl: string, body: Body, { name, type }:
       '',
       'const answer = await client.audio.transcriptions.create({',
       `  file: createReadStream(${quoted(name)}),`,
-      ...membersOf(body).map(
-        ([member, value]) => `  ${typescript.member(member)}: ${written(value, typescript, '  ')},`,
-      ),
+      typescriptMembers(body),
       '});',
       `console.log(${text});`,
     ].join('\n'),

@@ -35,6 +35,15 @@ export function pythonMembers(body: Body): string {
     .join('\n');
 }
 
+/** `name: value,`, a line each. */
+export function typescriptMembers(body: Body): string {
+  return membersOf(body)
+    .map(
+      ([member, value]) => `  ${typescript.member(member)}: ${written(value, typescript, '  ')},`,
+    )
+    .join('\n');
+}
+
 const typescriptCall = (body: Body): string =>
   `const ${body['stream'] === true ? 'stream' : 'answer'} = await client.chat.completions.create(${written(body, typescript)});`;
 

@@ -1,14 +1,6 @@
-import { type Body, pythonMembers } from './chat.ts';
+import { type Body, pythonMembers, typescriptMembers } from './chat.ts';
 import { type Sample, pythonStart, typescriptStart } from './client.ts';
-import {
-  type FileData,
-  curlJson,
-  membersOf,
-  quoted,
-  shellQuoted,
-  typescript,
-  written,
-} from './written.ts';
+import { type FileData, curlForm, curlJson, quoted, typescript, written } from './written.ts';
 
 /** Image generation from a text. */
 export function imageSample(baseUrl: string, body: Body): Sample {
@@ -36,17 +28,7 @@ export function editSample(baseUrl: string, body: Body, image: FileData, mask?: 
     ...(mask === undefined ? [] : [['mask', mask] as const]),
   ];
   return {
-    curl: [
-      `curl ${baseUrl}/v1/images/edits`,
-      '  -H "Authorization: Bearer $TOLLGATE_API_KEY"',
-      ...files.map(
-        ([field, { name, type }]) => `  -F ${shellQuoted(`${field}=@${name};type=${type}`)}`,
-      ),
-      ...membersOf(body).map(
-        ([name, value]) =>
-          `  --form-string ${shellQuoted(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)}`,
-      ),
-    ].join(' \\\n'),
+    curl: curlForm(`${baseUrl}/v1/images/edits`, files, body),
     python: [
       pythonStart(baseUrl),
       '',
@@ -67,9 +49,7 @@ export function editSample(baseUrl: string, body: Body, image: FileData, mask?: 
         ([field, { name, type }]) =>
           `  ${field}: await toFile(createReadStream(${quoted(name)}), null, { type: ${quoted(type)} }),`,
       ),
-      ...membersOf(body).map(
-        ([name, value]) => `  ${typescript.member(name)}: ${written(value, typescript, '  ')},`,
-      ),
+      typescriptMembers(body),
       '});',
       typescriptEnd,
     ].join('\n'),

@@ -25,7 +25,7 @@ export class FileData {
 }
 
 /** The literals of a language, and its expression for a file as a data URL. */
-export interface Tongue {
+export interface Syntax {
   readonly none: string;
   readonly yes: string;
   readonly no: string;
@@ -37,20 +37,20 @@ export interface Tongue {
 const lineMax = 88;
 
 /** The value as source code: on one line where it is short, else one line per member. */
-export function written(value: Value, tongue: Tongue, indent = ''): string {
-  if (value === null) return tongue.none;
-  if (typeof value === 'boolean') return value ? tongue.yes : tongue.no;
+export function written(value: Value, syntax: Syntax, indent = ''): string {
+  if (value === null) return syntax.none;
+  if (typeof value === 'boolean') return value ? syntax.yes : syntax.no;
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return tongue.text(value);
-  if (value instanceof FileData) return tongue.file(value);
+  if (typeof value === 'string') return syntax.text(value);
+  if (value instanceof FileData) return syntax.file(value);
   const inner = `${indent}  `;
   const [open, close, parts] = isList(value)
-    ? (['[', ']', value.map((each) => written(each, tongue, inner))] as const)
+    ? (['[', ']', value.map((each) => written(each, syntax, inner))] as const)
     : ([
         '{',
         '}',
         membersOf(value).map(
-          ([name, each]) => `${tongue.member(name)}: ${written(each, tongue, inner)}`,
+          ([name, each]) => `${syntax.member(name)}: ${written(each, syntax, inner)}`,
         ),
       ] as const);
   if (parts.length === 0) return open + close;
@@ -60,7 +60,7 @@ export function written(value: Value, tongue: Tongue, indent = ''): string {
   return `${open}\n${parts.map((part) => `${inner}${part},`).join('\n')}\n${indent}${close}`;
 }
 
-/** `name=value` arguments, one per line. */
+/** The members that have a value. */
 export function membersOf(value: {
   readonly [name: string]: Value | undefined;
 }): (readonly [string, Value])[] {
@@ -79,13 +79,13 @@ function isList(
  * A JSON string is also a Python and a TypeScript string, once characters that only JSON allows are
  * escaped.
  */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   JSON.stringify(text).replace(
     /[\u007f\u2028\u2029]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-export const python: Tongue = {
+export const python: Syntax = {
   none: 'None',
   yes: 'True',
   no: 'False',
@@ -96,7 +96,7 @@ export const python: Tongue = {
     `data_url(${quoted(name)}, ${quoted(type)})${as === 'url' ? '' : '.split(",")[1]'}`,
 };
 
-export const typescript: Tongue = {
+export const typescript: Syntax = {
   none: 'null',
   yes: 'true',
   no: 'false',
@@ -107,7 +107,7 @@ export const typescript: Tongue = {
 };
 
 /** JSON within a here document of the shell, which inserts the files. */
-const document: Tongue = {
+const document: Syntax = {
   none: 'null',
   yes: 'true',
   no: 'false',
@@ -117,13 +117,13 @@ const document: Tongue = {
     `"${as === 'url' ? `data:${type};base64,` : ''}$(base64 < ${shellQuoted(name)} | tr -d '\\n')"`,
 };
 
-const json: Tongue = { ...document, text: quoted, member: quoted };
+const json: Syntax = { ...document, text: quoted, member: quoted };
 
 /** Escapes what a here document would expand. */
 const shielded = (text: string): string => text.replace(/[\\$`]/g, '\\$&');
 
 export const shellQuoted = (text: string): string =>
-  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  /^[\w./-]+$/.test(text) ? text : singleQuoted(text);
 
 /**
  * A curl call that posts JSON; files go by standard input, since arguments have a limit. `options`
@@ -140,15 +140,32 @@ export function curlJson(address: string, body: Value, options = ''): string {
   return [...head, `  -d ${singleQuoted(jsonOf(body, json, '  '))}`].join('\n');
 }
 
+/** A curl call that posts files and members as a form. */
+export function curlForm(
+  address: string,
+  files: readonly (readonly [field: string, FileData])[],
+  body: { readonly [name: string]: Value | undefined },
+): string {
+  return [
+    `curl ${address}`,
+    '  -H "Authorization: Bearer $TOLLGATE_API_KEY"',
+    ...files.map(
+      ([field, { name, type }]) => `  -F ${shellQuoted(`${field}=@${name};type=${type}`)}`,
+    ),
+    ...membersOf(body).map(
+      ([name, value]) =>
+        `  --form-string ${shellQuoted(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)}`,
+    ),
+  ].join(' \\\n');
+}
+
 const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** JSON takes no comma behind the last member. */
-const jsonOf = (body: Value, tongue: Tongue, indent = ''): string =>
-  written(body, tongue, indent).replace(/,(?=\n\s*[}\]])/g, '');
+const jsonOf = (body: Value, syntax: Syntax, indent = ''): string =>
+  written(body, syntax, indent).replace(/,(?=\n\s*[}\]])/g, '');
 
 export function holdsFile(value: Value | undefined): boolean {
   if (value === null || typeof value !== 'object') return false;
   return value instanceof FileData || Object.values(value).some(holdsFile);
 }
-
-export { quoted };
