@@ -9,7 +9,7 @@ import { probe } from './reach.ts';
  * 15 s, and says so. `polled`: this browser has no events, and the page polls.
  */
 type Liveness = 'live' | 'lost' | 'paused' | 'polled';
-type Handler = (data: never) => void;
+type Handler = (data: never) => unknown;
 
 const names: readonly ConsoleEventName[] = [
   'balance',
@@ -34,7 +34,7 @@ let timer: number | undefined;
  */
 export function useEvent<Name extends ConsoleEventName>(
   name: Name,
-  handler: (data: ConsoleEvents[Name]) => void,
+  handler: (data: ConsoleEvents[Name]) => unknown,
 ): void {
   useEffect(() => {
     const of = handlers.get(name) ?? new Set();

@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode, useCallback } from 'react';
+import { type ReactNode } from 'react';
 import type { Page as PageOf, TaskDetail, TaskView } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
 import { prefetch, refresh, useData } from '../api/data.ts';
@@ -38,10 +38,7 @@ export function TasksPage(): ReactNode {
   const tasks = useData<PageOf<TaskView>>('tasks', { after });
   const { id } = useParams({ strict: false });
   const navigate = useNavigate();
-  useEvent(
-    'task',
-    useCallback(() => void refreshTasks(), []),
-  );
+  useEvent('task', refreshTasks);
   // The list keeps its own page.
   const search = after === '' ? {} : { after };
   const to = (next: string | undefined) =>

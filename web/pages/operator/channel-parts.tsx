@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useCallback, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type {
   ChannelEffect,
   ChannelStateName,
@@ -49,10 +49,7 @@ export function ChannelLink({ name }: { readonly name: string }): ReactNode {
  * down.
  */
 export function useChannels() {
-  useEvent(
-    'channel',
-    useCallback(() => void refreshChannels(), []),
-  );
+  useEvent('channel', refreshChannels);
   return useQuery({
     ...data<List<ChannelView>>(path),
     refetchInterval: ({ state }) =>
@@ -61,10 +58,7 @@ export function useChannels() {
 }
 
 export function useChannel(name: string) {
-  useEvent(
-    'channel',
-    useCallback(() => void refreshChannels(), []),
-  );
+  useEvent('channel', refreshChannels);
   return useQuery({
     ...data<ChannelView>(channelAddress(name)),
     refetchInterval: ({ state }) => (state.data?.state === 'draining' ? drainingMs : calmMs),

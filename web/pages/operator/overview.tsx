@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useCallback } from 'react';
+import { type ReactNode } from 'react';
 import type { OperatorOverview } from '../../../src/console/contract.ts';
 import { data, prefetch, queryClient, refresh, type Visit } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
@@ -22,6 +22,7 @@ import { Trend, trendData } from './trend.tsx';
 
 const everyMs = 15_000;
 const path = 'operator/overview';
+const refreshOverview = (): Promise<void> => refresh(path);
 
 export const ahead = ({ search }: Visit) => {
   prefetch(path);
@@ -32,10 +33,7 @@ export const ahead = ({ search }: Visit) => {
 export function OperatorOverviewPage(): ReactNode {
   const { nav } = useWords(sharedWords);
   const overview = useQuery({ ...data<OperatorOverview>(path), refetchInterval: everyMs });
-  useEvent(
-    'channel',
-    useCallback(() => void refresh(path), []),
-  );
+  useEvent('channel', refreshOverview);
   return (
     <Page
       title={nav.operatorOverview}
