@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Complaint, Dialect, Problem } from './dialect.ts';
 import { fastModel, sendFast } from './fast.ts';
-import { isJson, type Json } from './json.ts';
+import { objectIn, type Json } from './json.ts';
+import { bearerOf } from './own-format.ts';
 import { eventStream, play, reply } from './play.ts';
 import { readRequest } from './request.ts';
 import { firstComplaint } from './rules/parameters.ts';
@@ -91,7 +92,7 @@ export function parseRequest(
     sendFast(response, body);
     return undefined;
   }
-  const raw = parse(body);
+  const raw = objectIn(body);
   return raw === undefined
     ? refuseWith({ ...problem, kind: 'bad_request', complaint: unreadable })
     : { raw, problem };
@@ -108,20 +109,9 @@ export function refuse(response: ServerResponse, dialect: Dialect, problem: Prob
 
 function keyOf({ headers }: IncomingMessage, dialect: Dialect): string | undefined {
   const own = dialect.key === 'api-key' ? headers['api-key'] : undefined;
-  const key =
-    typeof own === 'string' ? own : /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1];
-  return key?.trim() || undefined;
+  return typeof own === 'string' ? own.trim() || undefined : bearerOf(headers);
 }
 
 function masked(key: string): string {
   return key.length <= 8 ? '****' : `${key.slice(0, 4)}****${key.slice(-4)}`;
-}
-
-function parse(body: Buffer): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return isJson(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,13 +3,14 @@ import { systemClock } from '../../src/base/clock.ts';
 import { promptTokens } from '../answer.ts';
 import type { Complaint, Problem, Reply } from '../dialect.ts';
 import { type Row, type Rows, fillRow } from '../dialects/base.ts';
-import { isJson, type Json } from '../json.ts';
+import { objectIn, type Json } from '../json.ts';
 import {
   type ModelRequest,
   modelRequest,
   blankProblem,
   type OwnCall,
   type OwnFormat,
+  bearerOf,
 } from '../own-format.ts';
 import { eventStream, type Pen } from '../play.ts';
 import { readRequest } from '../request.ts';
@@ -92,7 +93,7 @@ function take(call: OwnCall): Reply | ModelRequest {
   if (call.method === 'GET') return models(call.path) ?? no('unknown_url');
   if (call.method !== 'POST' || !/^\/messages(?:\/count_tokens)?$/.test(call.path))
     return no('unknown_url');
-  const raw = parsed(call.body);
+  const raw = objectIn(call.body);
   if (raw === undefined)
     return no('bad_request', { message: 'The request body is not valid JSON' });
   const named = typeof raw['model'] === 'string' ? raw['model'] : '';
@@ -132,21 +133,7 @@ export function penOf(raw: Json): Pen {
 /** The newest SDKs send the key as a bearer token. */
 function keyOf({ headers }: OwnCall): string | undefined {
   const own = headers['x-api-key'];
-  return (
-    (typeof own === 'string'
-      ? own
-      : /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]
-    )?.trim() || undefined
-  );
-}
-
-function parsed(body: Buffer): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return isJson(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return typeof own === 'string' ? own.trim() || undefined : bearerOf(headers);
 }
 
 const known = ['claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-opus-4-8'];

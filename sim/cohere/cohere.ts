@@ -9,6 +9,7 @@ import {
   blankProblem,
   type OwnCall,
   type OwnFormat,
+  bearerOf,
 } from '../own-format.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { cohereEndpoint } from '../vectors/cohere.ts';
@@ -69,7 +70,7 @@ function refuse(problem: Problem): Reply {
 function take(call: OwnCall): Reply | ModelRequest {
   const no = (kind: Problem['kind'], more: Partial<Problem> = {}): Reply =>
     refuse({ ...blankProblem(call.url), kind, ...more });
-  const key = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1]?.trim();
+  const key = bearerOf(call.headers);
   if (key === undefined) return no('missing_key');
   if (/wrong|invalid|expired/i.test(key)) return no('wrong_key');
   // The list of models still belongs to version 1 (docs.cohere.com/reference/list-models, 2026-08).

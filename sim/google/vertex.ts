@@ -1,7 +1,13 @@
 import { randomText } from '../../src/base/random.ts';
 import { anthropic } from '../anthropic/anthropic.ts';
 import type { Problem, Reply } from '../dialect.ts';
-import { type ModelRequest, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
+import {
+  type ModelRequest,
+  bearerOf,
+  blankProblem,
+  type OwnCall,
+  type OwnFormat,
+} from '../own-format.ts';
 import { callClaude } from './claude.ts';
 import { callModel } from './generate.ts';
 import { listed } from './model.ts';
@@ -40,7 +46,7 @@ function take(call: OwnCall): Reply | ModelRequest {
 function refuseKey({ headers, query }: OwnCall): Reply | undefined {
   const key = headers['x-goog-api-key'] ?? query.get('key') ?? undefined;
   if (key !== undefined) return /wrong|invalid|expired/i.test(String(key)) ? keyInvalid : undefined;
-  const token = /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
+  const token = bearerOf(headers);
   if (token === undefined) return tokenMissing;
   return isToken(token) ? undefined : tokenInvalid;
 }

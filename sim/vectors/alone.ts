@@ -7,6 +7,7 @@ import {
   blankProblem,
   type OwnCall,
   type OwnFormat,
+  bearerOf,
 } from '../own-format.ts';
 import { endpointAt } from './desk.ts';
 import { asQuestion } from './pen.ts';
@@ -21,7 +22,7 @@ function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
   };
   const take = (call: OwnCall): Reply | ModelRequest => {
     const blank = blankProblem(call.url);
-    const key = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1];
+    const key = bearerOf(call.headers);
     if (key === undefined || /wrong|invalid|expired/i.test(key))
       return refuse({ ...blank, kind: 'wrong_key' });
     const endpoint = call.method === 'POST' ? endpointAt(call.path, beside) : undefined;

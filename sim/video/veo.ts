@@ -4,6 +4,7 @@ import { isToken } from '../google/token.ts';
 import { vertex } from '../google/vertex.ts';
 import type { Reply } from '../dialect.ts';
 import { object as members, list, text } from '../json.ts';
+import { bearerOf } from '../own-format.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { mp4Of } from '../media/mp4.ts';
 import {
@@ -232,7 +233,7 @@ export const vertexVideos: VideoHandler = {
   at: /^\/vertex\/v1(?:beta1)?\/.*\/models\/[^/]+:(?:predictLongRunning|fetchPredictOperation)$/,
   // An access token, or a key of express mode.
   checkKey(call) {
-    const token = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1]?.trim();
+    const token = bearerOf(call.headers);
     if (token === undefined) return checkGeminiKey(call);
     return isToken(token) ? undefined : 'wrong_key';
   },
