@@ -1,7 +1,7 @@
 import { clsx } from 'clsx';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
-import { shortest } from '../format/written-price.ts';
+import { shortest } from '../format/money.ts';
 import { refusedFields } from '../format/wrong-fields.ts';
 import { reasonWords, sharedWords } from '../words/families.ts';
 import { useLoadedWords, useWords } from '../words/family.ts';

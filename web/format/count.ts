@@ -1,4 +1,5 @@
 import type { Language } from '../words/language.ts';
+import { shortest } from './money.ts';
 
 /** `11,263`: in full, for tables. */
 export function formatCount(count: number): string {
@@ -61,5 +62,5 @@ function signed(count: number, size: string): string {
 
 function short(value: number): string {
   if (Math.abs(value) >= 1_000) return formatCount(value);
-  return value.toFixed(Math.abs(value) >= 100 ? 1 : 2).replace(/\.?0+$/, '');
+  return shortest(value.toFixed(Math.abs(value) >= 100 ? 1 : 2));
 }

@@ -7,6 +7,7 @@ import {
   missingDecimals,
   parseYuan,
   plusOf,
+  shortest,
   yuanOf,
 } from './money.ts';
 
@@ -83,4 +84,8 @@ describe('money as it is shown', () => {
 
 test('what is added has a plus, and nothing has no sign', () => {
   expect(['0.000000001', '5', '0.000000000', '-1.00'].map(plusOf)).toEqual(['+', '+', '', '']);
+});
+
+test('zeros behind the point are needless, those of a whole amount are not', () => {
+  expect([shortest('2.00'), shortest('2.50'), shortest('20')]).toEqual(['2', '2.5', '20']);
 });

@@ -4,12 +4,14 @@
 export type Yuan = string;
 
 /**
- * How an amount is shown. A rounded one begins with `≈`, and shows exactly on hover. `balance`:
- * exact under ¥100, from there two decimals, rounded down: never more than there is. `spend`, and
- * what operators earn by it: the same, rounded up, so that the display never flatters: one below
- * zero, where more came back, is rounded towards zero. `mean`: up to
- * six decimals, rounded up. `row`: one request, exact, at least six decimals, so that a list and the
- * charge itself agree. `exact`: all nine. `price`: as entered, at least two.
+ * How an amount is shown. A rounded one begins with `≈`, and shows exactly on hover.
+ * - `balance`: exact under ¥100, from there two decimals, rounded down: never more than there is.
+ * - `spend`, and what operators earn by it: the same, rounded up, so that the display never
+ *   flatters. A negative one, where more came back than was spent, is rounded towards zero.
+ * - `mean`: up to six decimals, rounded up.
+ * - `row`: one request, exact, at least six decimals, so that a list and the charge itself agree.
+ * - `exact`: all nine decimals.
+ * - `price`: as entered, at least two decimals.
  */
 export type MoneyContext = 'balance' | 'spend' | 'mean' | 'row' | 'exact' | 'price';
 
@@ -110,3 +112,8 @@ function magnitude(nano: bigint): bigint {
 
 /** The sign of an amount that is added; nothing has none. */
 export const plusOf = (amount: Yuan): '+' | '' => (parseYuan(amount) > 0n ? '+' : '');
+
+/** `2.50` is `2.5`, `2.00` is `2`. */
+export function shortest(amount: string): string {
+  return amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
+}

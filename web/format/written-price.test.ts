@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PriceClass } from '../../src/console/contract.ts';
-import {
-  atMultiplier,
-  chargedAs,
-  emptyLine,
-  linesOf,
-  shortest,
-  writtenPrices,
-} from './written-price.ts';
+import { atMultiplier, chargedAs, emptyLine, linesOf, writtenPrices } from './written-price.ts';
 
 test('what is shown is written back as the configuration writes it', () => {
   const lines = linesOf([
@@ -62,5 +55,4 @@ test('a price for a group is rounded up once, in its last place', () => {
     perMillion('0.000000001', '0.5'),
   ]).toEqual(['2.125', '8.5', '0.000000001']);
   expect(atMultiplier({ amount: '0.42', per: 1 }, '0.85')).toBe('0.357');
-  expect([shortest('2.00'), shortest('2.50'), shortest('20')]).toEqual(['2', '2.5', '20']);
 });

@@ -1,4 +1,5 @@
 import type { PriceClass, UnitPrice, WrittenPrices } from '../../src/console/contract.ts';
+import { shortest } from './money.ts';
 import { lineKey, scaled } from './price.ts';
 
 /** One line of a price as typed; an empty amount is no line. */
@@ -93,11 +94,6 @@ function writtenAmount({ class: of, amount }: PriceLine): string {
   const digits = whole.padStart(millionDigits + 1, '0') + fraction;
   const point = digits.length - fraction.length - millionDigits;
   return shortest(`${digits.slice(0, point)}.${digits.slice(point)}`);
-}
-
-/** `2.50` is `2.5`, `2.00` is `2`. */
-export function shortest(amount: string): string {
-  return amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
 }
 
 const nanoDigits = 9;

@@ -3,6 +3,7 @@ import type { KeyChange, KeyView } from '../../src/console/contract.ts';
 import { useSession } from '../api/data.ts';
 import { AmountInput, Field } from '../components/field.tsx';
 import { amountError } from '../format/amount.ts';
+import { shortest } from '../format/money.ts';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
@@ -13,7 +14,7 @@ const limitNames = ['limit', 'daily_limit', 'monthly_limit'] as const;
 export type WrittenLimits = Readonly<Record<(typeof limitNames)[number], string>>;
 
 export function writtenLimits(key?: KeyView): WrittenLimits {
-  const text = (amount: string | null | undefined): string => amount?.replace(/\.?0+$/, '') ?? '';
+  const text = (amount: string | null = null) => (amount === null ? '' : shortest(amount));
   return {
     limit: text(key?.limit),
     daily_limit: text(key?.daily_limit),

@@ -7,6 +7,7 @@ import { Form } from '../components/form.tsx';
 import { AmountInput, Field, Select, Switch, TextInput } from '../components/field.tsx';
 import { useToast } from '../components/toast.tsx';
 import { amountError } from '../format/amount.ts';
+import { shortest } from '../format/money.ts';
 import { settingsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
@@ -74,7 +75,7 @@ export function AccountForm(): ReactNode {
   const { email: mails } = useSession().features;
   const save = useSave();
   const [zone, setZone] = useState(settings.zone);
-  const lowBefore = settings.low_balance?.replace(/\.?0+$/, '') ?? '';
+  const lowBefore = settings.low_balance === null ? '' : shortest(settings.low_balance);
   const [low, setLow] = useState(lowBefore);
   const [email, setEmail] = useState(settings.email ?? '');
   const lowMistake = low === '' ? undefined : amountError(low, { decimals: amountDecimals });
