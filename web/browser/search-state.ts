@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 
 /** The parameters of the address: `?model=glm-4.6&from=-7d`. */
-export type SearchState = Readonly<Record<string, string>>;
+type SearchState = Readonly<Record<string, string>>;
 type Change<State extends SearchState> = { readonly [Name in keyof State]?: string | undefined };
 
 /**

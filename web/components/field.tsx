@@ -12,7 +12,7 @@ import { useWords } from '../words/family.ts';
 import { Icon } from './icon.tsx';
 
 /** A control that is scrolled to keeps its label in view. */
-export const controlLook =
+const controlLook =
   'w-full scroll-mt-8 rounded-control border bg-surface text-table text-text placeholder:text-faint [&[readonly]]:bg-sunken disabled:bg-sunken disabled:text-faint';
 const height = 'h-8 px-2.5 touch:h-11';
 

@@ -47,7 +47,7 @@ export interface CellColumn<Row> {
 export type Column<Row> = CellColumn<Row> | MoneyColumn<Row>;
 
 /** A row on a phone: two lines. */
-export interface RowCard {
+interface RowCard {
   readonly title: ReactNode;
   readonly value: ReactNode;
   /** What the value is, where a row is no sum of money itself: an account, a key. */

@@ -14,7 +14,7 @@ import { useWords } from '../words/family.ts';
 import { Button, IconButton } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-export interface ToastText {
+interface ToastText {
   readonly tone: 'done' | 'failed';
   readonly text: ReactNode;
   /** One action: Undo. It is offered for 8 s instead of 5. */

@@ -35,7 +35,7 @@ interface SpentProps extends Pick<KeyView, 'spent' | 'limit'> {
 }
 
 /** The decimals of a column of what keys spent. */
-export const placesOf = (keys: readonly Pick<KeyView, 'spent'>[]): number =>
+const placesOf = (keys: readonly Pick<KeyView, 'spent'>[]): number =>
   longestFraction(keys.map(({ spent }) => formatYuan(spent, 'spend')));
 
 /** The amount spent; below it a bar and the limit. */

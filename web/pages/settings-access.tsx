@@ -205,7 +205,7 @@ function Device({
 }
 
 /** `Chrome · Windows` of a user agent; undefined when it names no known browser. */
-export function browserOf(agent: string): string | undefined {
+function browserOf(agent: string): string | undefined {
   const browser = /(?:Edg|OPR|Firefox|FxiOS|CriOS|Chrome|Safari|MicroMessenger)(?=\/)/g;
   const names: Readonly<Record<string, string>> = {
     Edg: 'Edge',

@@ -4,7 +4,7 @@ import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import type { UsageSearch } from './usage-filter.tsx';
 
-export interface Searched {
+interface Searched {
   readonly keys: readonly (readonly [id: string, name: string])[];
   readonly models: readonly string[];
 }

@@ -3,7 +3,7 @@ import { type Sample, needsFiles, pythonStart, typescriptStart } from './client.
 import { curlJson, python, typescript, written } from './written.ts';
 
 /** Seconds between two polls, as the API advises by the video's length. */
-export const pollSeconds = (duration: number): number => (duration <= 10 ? 5 : 15);
+const pollSeconds = (duration: number): number => (duration <= 10 ? 5 : 15);
 
 /** A video: submits the task, then polls until it is done. */
 export function videoSample(baseUrl: string, body: Body): Sample {

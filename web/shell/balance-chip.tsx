@@ -10,7 +10,7 @@ import { usePaths } from './navigation.ts';
 
 const lowRunwayDays = 3;
 
-export type BalanceState = 'fine' | 'unfunded' | 'low' | 'empty';
+type BalanceState = 'fine' | 'unfunded' | 'low' | 'empty';
 
 /**
  * `unfunded`: the account never had a payment. `empty`: the balance pays for no model, not even the

@@ -246,7 +246,7 @@ function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
 }
 
 /** Badges only for what is not in order; a cell left blank would read as unknown. */
-export function ModelBadge({ model }: { readonly model: OperatorModel }): ReactNode {
+function ModelBadge({ model }: { readonly model: OperatorModel }): ReactNode {
   const { models: words, model: notes } = useWords(priceWords);
   const { active, served, shutdown_date: ends } = model;
   if (!active)

@@ -10,7 +10,7 @@ import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
 
-export const priceClasses: readonly PriceClass[] = [
+const priceClasses: readonly PriceClass[] = [
   'input',
   'cached_input',
   'cache_write_5m',

@@ -26,7 +26,7 @@ import { RoleBadge, UserBadge } from './users.tsx';
 const searchDefaults = { tab: 'statement' };
 const tabs = ['statement', 'usage', 'failed', 'keys', 'orders', 'audit'] as const;
 
-export const userAddress = (id: string): string => `operator/users/${encodeURIComponent(id)}`;
+const userAddress = (id: string): string => `operator/users/${encodeURIComponent(id)}`;
 
 export const ahead = ({ params: { id = '' } }: Visit) => prefetch(userAddress(id));
 

@@ -4,7 +4,7 @@ import { chargeOf } from './charge.tsx';
 import { type Draft, linesOf, take } from './chat-stream.ts';
 import { type ChatSettings, type Turn, chatBody } from './turns.ts';
 
-export interface ChatOptions {
+interface ChatOptions {
   readonly keyId: string;
   readonly model: string;
   readonly settings: ChatSettings;

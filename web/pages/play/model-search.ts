@@ -20,7 +20,7 @@ export function matching(
   });
 }
 
-export interface Section {
+interface Section {
   /** Undefined: the models tried last. */
   readonly vendor: string | undefined;
   readonly models: readonly ModelRow[];

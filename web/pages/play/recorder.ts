@@ -6,7 +6,7 @@ export interface Recording {
   readonly seconds: number | undefined;
 }
 
-export interface Recorder {
+interface Recorder {
   /** `refused`: the user or the browser lets no page listen. */
   readonly state: 'off' | 'on' | 'refused';
   readonly seconds: number;
