@@ -15,7 +15,8 @@ export type Yuan = string;
  */
 export type MoneyContext = 'balance' | 'spend' | 'mean' | 'row' | 'exact' | 'price';
 
-const nanoDigits = 9;
+/** The decimals of an amount of money. */
+export const nanoDigits = 9;
 /** From ¥100 on two decimals say enough. */
 const manyDigitsBelow = 100n * 10n ** BigInt(nanoDigits);
 const minus = '\u2212';

@@ -16,7 +16,8 @@ export function lineKey({
 }
 
 const million = 1_000_000n;
-const pieceDigits = 15;
+/** The decimals of the price of one piece: a million pieces have those of money. */
+export const pieceDigits = 15;
 
 /** Nano-yuan for a million units. */
 export function rateOf({ amount, per }: Pick<UnitPrice, 'amount' | 'per'>): bigint {

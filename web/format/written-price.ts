@@ -1,6 +1,6 @@
 import type { PriceClass, UnitPrice, WrittenPrices } from '../../src/console/contract.ts';
-import { shortest } from './money.ts';
-import { lineKey, scaled } from './price.ts';
+import { nanoDigits, shortest } from './money.ts';
+import { lineKey, pieceDigits, scaled } from './price.ts';
 
 /** One line of a price as typed; an empty amount is no line. */
 export interface PriceLine
@@ -96,7 +96,6 @@ function writtenAmount({ class: of, amount }: PriceLine): string {
   return shortest(`${digits.slice(0, point)}.${digits.slice(point)}`);
 }
 
-const nanoDigits = 9;
 const ppm = 1_000_000n;
 
 /**
@@ -107,7 +106,7 @@ export function atMultiplier(
   { amount, per }: Pick<UnitPrice, 'amount' | 'per'>,
   multiplier: string,
 ): string {
-  const digits = per === 1 ? nanoDigits + millionDigits : nanoDigits;
+  const digits = per === 1 ? pieceDigits : nanoDigits;
   const product = scaled(amount, digits) * scaled(multiplier, millionDigits);
   const rate = ((product + ppm - 1n) / ppm).toString().padStart(digits + 1, '0');
   return shortest(`${rate.slice(0, -digits)}.${rate.slice(-digits)}`);

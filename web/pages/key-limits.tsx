@@ -3,11 +3,10 @@ import type { KeyChange, KeyView } from '../../src/console/contract.ts';
 import { useSession } from '../api/data.ts';
 import { AmountInput, Field } from '../components/field.tsx';
 import { amountError } from '../format/amount.ts';
-import { shortest } from '../format/money.ts';
+import { nanoDigits, shortest } from '../format/money.ts';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-const amountDecimals = 9;
 const limitNames = ['limit', 'daily_limit', 'monthly_limit'] as const;
 
 /** What a key may spend, as typed: empty is no limit. */
@@ -33,7 +32,7 @@ export function wrongLimits(
   return Object.fromEntries(
     changedLimits(written, before).flatMap((name) => {
       const error =
-        written[name] === '' ? undefined : amountError(written[name], { decimals: amountDecimals });
+        written[name] === '' ? undefined : amountError(written[name], { decimals: nanoDigits });
       return error === undefined ? [] : [[name, error]];
     }),
   );

@@ -7,7 +7,7 @@ import { Form } from '../components/form.tsx';
 import { AmountInput, Field, Select, Switch, TextInput } from '../components/field.tsx';
 import { useToast } from '../components/toast.tsx';
 import { amountError } from '../format/amount.ts';
-import { shortest } from '../format/money.ts';
+import { nanoDigits, shortest } from '../format/money.ts';
 import { settingsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
@@ -66,8 +66,6 @@ export function ProfileForm(): ReactNode {
   );
 }
 
-const amountDecimals = 9;
-
 export function AccountForm(): ReactNode {
   const { account: words } = useWords(settingsWords);
   const { actions } = useWords(sharedWords);
@@ -78,7 +76,7 @@ export function AccountForm(): ReactNode {
   const lowBefore = settings.low_balance === null ? '' : shortest(settings.low_balance);
   const [low, setLow] = useState(lowBefore);
   const [email, setEmail] = useState(settings.email ?? '');
-  const lowMistake = low === '' ? undefined : amountError(low, { decimals: amountDecimals });
+  const lowMistake = low === '' ? undefined : amountError(low, { decimals: nanoDigits });
   const submit = () =>
     save.mutate({
       ...(zone !== settings.zone && { zone }),

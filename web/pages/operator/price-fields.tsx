@@ -4,7 +4,8 @@ import { IconButton } from '../../components/button.tsx';
 import { AmountInput, Field, Select } from '../../components/field.tsx';
 import type { Mistakes } from '../../components/form.tsx';
 import { amountError } from '../../format/amount.ts';
-import { lineKey } from '../../format/price.ts';
+import { nanoDigits } from '../../format/money.ts';
+import { lineKey, pieceDigits } from '../../format/price.ts';
 import { emptyLine, type PriceLine, writtenPath } from '../../format/written-price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -28,13 +29,10 @@ const priceClasses: readonly PriceClass[] = [
   'request',
 ];
 
-const tokenDecimals = 9;
-const pieceDecimals = 15;
-
 /** The error of a typed amount; an empty one is no price. */
 export function lineError({ amount, per }: PriceLine): string | undefined {
   if (amount === '' || /^0(\.0*)?$/.test(amount)) return undefined;
-  return amountError(amount, { decimals: per === 1 ? pieceDecimals : tokenDecimals });
+  return amountError(amount, { decimals: per === 1 ? pieceDigits : nanoDigits });
 }
 
 /** The errors of all lines. */

@@ -8,7 +8,7 @@ import { AmountInput, Field, TextInput } from '../../components/field.tsx';
 import { Form, type Saving } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { amountError } from '../../format/amount.ts';
-import { formatYuan, parseYuan } from '../../format/money.ts';
+import { formatYuan, nanoDigits, parseYuan } from '../../format/money.ts';
 import { userMark } from './user-mark.ts';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -18,8 +18,6 @@ interface MoneyDialogProps {
   readonly kind: 'credit' | 'debit';
   readonly onClose: () => void;
 }
-
-const decimals = 9;
 
 /**
  * An operator's transfer to or from a user: with a reason, and the amount typed twice. Sent twice,
@@ -56,7 +54,7 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
 type Text = Readonly<Record<'amount' | 'reason' | 'typed', string>>;
 
 function wrongIn({ amount, reason, typed }: Text, mismatch: string) {
-  const error = amountError(amount, { decimals });
+  const error = amountError(amount, { decimals: nanoDigits });
   return {
     amount: error,
     reason: reason.trim() === '' ? 'required' : undefined,
@@ -74,7 +72,7 @@ function MoneyForm({ user, kind, saving, onSubmit, onCancel }: FormProps): React
   const { user: words } = useWords(peopleWords);
   const { form } = useWords(operatorWords);
   const [text, setText] = useState<Text>({ amount: '', reason: '', typed: '' });
-  const right = amountError(text.amount, { decimals }) === undefined;
+  const right = amountError(text.amount, { decimals: nanoDigits }) === undefined;
   const shown = right ? formatYuan(text.amount, 'price') : '¥…';
   const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
   return (
