@@ -4,7 +4,7 @@ import { minimax } from '../dialects/minimax.ts';
 import { qwen } from '../dialects/qwen.ts';
 import { zhipu } from '../dialects/zhipu.ts';
 import { object, text } from '../json.ts';
-import { runwayVideos } from '../video/runway.ts';
+import { runwayStates, runwayVideos } from '../video/runway.ts';
 import {
   flag,
   listOf,
@@ -321,16 +321,6 @@ export const runwayImages: ImageHandler = {
       accepted: (id) => ({ status: 200, body: { id } }),
     };
   },
-};
-
-const runwayStates: Readonly<Record<TaskState, string>> = {
-  queued: 'PENDING',
-  running: 'RUNNING',
-  odd: 'DAYDREAMING',
-  done: 'SUCCEEDED',
-  failed: 'FAILED',
-  moderated: 'FAILED',
-  cancelled: 'CANCELLED',
 };
 
 function runwayReport({ id, state }: SimTask, images: readonly Painted[]): Reply {

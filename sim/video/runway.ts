@@ -92,7 +92,8 @@ function submission(call: VideoCall): Reply | Submission {
   };
 }
 
-const statuses: Readonly<Record<TaskState, string>> = {
+/** A task's states as Runway names them, of videos and images. */
+export const runwayStates: Readonly<Record<TaskState, string>> = {
   queued: 'PENDING',
   running: 'RUNNING',
   odd: 'DAYDREAMING',
@@ -112,7 +113,7 @@ function report({ id, state, percent, createdMs }: SimTask, url: string): Reply 
     body: {
       id,
       createdAt: new Date(createdMs).toISOString(),
-      status: statuses[state],
+      status: runwayStates[state],
       ...(state === 'running' && { progress: percent / 100 }),
       ...(state === 'done' && { output: [url] }),
       ...((state === 'failed' || state === 'moderated') && failure),
