@@ -3,8 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Button } from './button.tsx';
-import { itemLook, Menu } from './menu.tsx';
-import { Icon } from './icon.tsx';
+import { itemLook, Menu, Tick } from './menu.tsx';
 import type { Column } from './table.tsx';
 
 /** The column of a row's menu: it has no header, so it cannot be chosen. */
@@ -54,11 +53,7 @@ export function useColumns<Row>(
               // The menu stays open, so that several can be chosen.
               onSelect={(event) => event.preventDefault()}
             >
-              <span className="grid size-4 place-items-center text-accent">
-                <DropdownMenu.ItemIndicator>
-                  <Icon name="check" />
-                </DropdownMenu.ItemIndicator>
-              </span>
+              <Tick />
               {header}
               {leftOut.includes(id) && (
                 <span className="ml-auto pl-3 text-caption text-muted">{words.table.noRoom}</span>

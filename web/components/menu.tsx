@@ -97,15 +97,22 @@ export function MenuChoice<Value extends string>({
     >
       {options.map(([option, text]) => (
         <DropdownMenu.RadioItem key={option} value={option} className={itemLook}>
-          <span className="grid size-4 place-items-center text-accent">
-            <DropdownMenu.ItemIndicator>
-              <Icon name="check" />
-            </DropdownMenu.ItemIndicator>
-          </span>
+          <Tick />
           {text}
         </DropdownMenu.RadioItem>
       ))}
     </DropdownMenu.RadioGroup>
+  );
+}
+
+/** The place of the tick of an item that is chosen. */
+export function Tick(): ReactNode {
+  return (
+    <span className="grid size-4 place-items-center text-accent">
+      <DropdownMenu.ItemIndicator>
+        <Icon name="check" />
+      </DropdownMenu.ItemIndicator>
+    </span>
   );
 }
 
