@@ -77,6 +77,7 @@ const entries = [
   'bench/growth.ts',
   'bench/soak.ts',
   'bench/against.ts',
+  'bench/floor.ts',
   'bench/profile.ts',
   'bench/ledger-worker.ts',
   'test/global-setup.ts',

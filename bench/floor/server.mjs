@@ -2,19 +2,24 @@
 // over a kept connection, passes the answer on, and holds its last bytes until the rows of a charge
 // are durable (SQLite, synchronous=FULL, a thread of its own, one commit for all that wait). They
 // are always the same: it checks no key, keeps no limits, computes no price, and measures nothing.
-// `node server.mjs OPTIONS`, with {port, database, vendors: {kind: base URL}} as JSON. A request is
-// for /KIND/chat/completions.
+// With a `key` it does that, too (duties.mjs).
+// `node server.mjs OPTIONS`, with {port, database, vendors: {kind: base URL}, key} as JSON. A
+// request is for /KIND/chat/completions.
 import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { Duties, insertRows, schema as dutySchema } from './duties.mjs';
 
 const headEnd = Buffer.from('\r\n\r\n');
 const chunksEnd = Buffer.from('0\r\n\r\n');
 
-function serve({ port, database, vendors }) {
-  const commits = new Commits(new Worker(new URL(import.meta.url), { workerData: database }));
+function serve({ port, database, vendors, key }) {
+  const hasDuties = key !== undefined;
+  const workerData = { path: database, hasDuties };
+  const commits = new Commits(new Worker(new URL(import.meta.url), { workerData }), hasDuties);
+  const duties = hasDuties ? new Duties(key) : undefined;
   const pools = new Map(
-    Object.entries(vendors).map(([kind, base]) => [kind, new Pool(new URL(base))]),
+    Object.entries(vendors).map(([kind, base]) => [kind, new Pool(new URL(base), hasDuties)]),
   );
   createServer({ noDelay: true }, (client) => {
     let kept = Buffer.alloc(0);
@@ -28,9 +33,15 @@ function serve({ port, database, vendors }) {
       if (kept.length < whole) return;
       const body = kept.subarray(end, whole);
       kept = kept.subarray(whole);
-      JSON.parse(body.utf8Slice());
       const kind = head.slice(head.indexOf('/') + 1, head.indexOf('/', head.indexOf('/') + 1));
-      pools.get(kind).ask(body, client, commits);
+      if (duties === undefined) {
+        JSON.parse(body.utf8Slice());
+        pools.get(kind).ask(body, new Answer(client, commits));
+        return;
+      }
+      const asked = duties.admit(head, body.utf8Slice());
+      if (asked === undefined) client.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n');
+      else pools.get(kind).askText(asked.sent, new ChargedAnswer(client, commits, duties, asked));
     });
   }).listen(port, '127.0.0.1');
 }
@@ -41,14 +52,26 @@ class Pool {
   #base;
   #head;
 
-  constructor(base) {
+  constructor(base, hasKey) {
     this.#base = base;
-    this.#head = `POST ${base.pathname}/chat/completions HTTP/1.1\r\nhost: ${base.host}\r\ncontent-type: application/json\r\ncontent-length: `;
+    const secret = hasKey ? 'authorization: Bearer sk-of-the-vendor\r\n' : '';
+    this.#head = `POST ${base.pathname}/chat/completions HTTP/1.1\r\nhost: ${base.host}\r\n${secret}content-type: application/json\r\ncontent-length: `;
   }
 
-  ask(body, client, commits) {
+  #take(answer) {
     const vendor = this.#idle.pop() ?? this.#connect();
-    vendor.answer = new Answer(client, commits, () => this.#idle.push(vendor));
+    vendor.answer = answer;
+    answer.free = () => this.#idle.push(vendor);
+    return vendor;
+  }
+
+  askText(text, answer) {
+    const length = Buffer.byteLength(text);
+    this.#take(answer).write(`${this.#head}${length}\r\n\r\n${text}`, 'utf8');
+  }
+
+  ask(body, answer) {
+    const vendor = this.#take(answer);
     vendor.cork();
     vendor.write(`${this.#head}${body.length}\r\n\r\n`, 'latin1');
     vendor.write(body);
@@ -72,12 +95,11 @@ class Answer {
   #tail = Buffer.alloc(0);
   #client;
   #commits;
-  #free;
+  free;
 
-  constructor(client, commits, free) {
+  constructor(client, commits) {
     this.#client = client;
     this.#commits = commits;
-    this.#free = free;
   }
 
   read(bytes) {
@@ -93,7 +115,7 @@ class Answer {
     if (!this.#ends(bytes)) return void this.#client.write(bytes);
     if (this.#json !== undefined)
       JSON.parse(this.#left === Number.POSITIVE_INFINITY ? withoutSizes(this.#json) : this.#json);
-    this.#free();
+    this.free();
     this.#commits.add(this.#client, bytes);
   }
 
@@ -104,24 +126,84 @@ class Answer {
   }
 }
 
+/** The same where the client gets a head and a text of our own. */
+class ChargedAnswer {
+  #left;
+  #text = '';
+  #isStream = false;
+  #usage;
+  #client;
+  #commits;
+  #duties;
+  #asked;
+  free;
+
+  constructor(client, commits, duties, asked) {
+    this.#client = client;
+    this.#commits = commits;
+    this.#duties = duties;
+    this.#asked = asked;
+  }
+
+  read(bytes) {
+    let piece = bytes.latin1Slice();
+    if (this.#left === undefined) {
+      const end = piece.indexOf('\r\n\r\n') + headEnd.length;
+      const head = piece.slice(0, end);
+      piece = piece.slice(end);
+      this.#left = lengthIn(head) || Number.POSITIVE_INFINITY;
+      this.#isStream = !head.includes('application/json');
+      if (this.#isStream)
+        this.#client.write(this.#duties.streamHead(this.#asked, this.#left), 'latin1');
+    }
+    this.#left -= piece.length;
+    if (this.#isStream) return this.#pass(piece);
+    this.#text += piece;
+    if (!this.#endsWith(this.#text)) return;
+    this.free();
+    const text = this.#left > 0 ? withoutSizes(this.#text) : this.#text;
+    const { values, bytes: whole } = this.#duties.whole(this.#asked, text);
+    this.#commits.add(this.#client, whole, values);
+  }
+
+  #endsWith(text) {
+    return this.#left <= 0 || text.endsWith('0\r\n\r\n');
+  }
+
+  /** Usage comes in one of the last events. */
+  #pass(piece) {
+    const at = piece.indexOf('"usage":{');
+    if (at >= 0) this.#usage = JSON.parse(piece.slice(at + 8, piece.indexOf('}', at) + 1));
+    if (!this.#endsWith(piece)) return void (piece && this.#client.write(piece, 'latin1'));
+    this.free();
+    const usage = this.#usage ?? { prompt_tokens: 300, completion_tokens: 100 };
+    this.#commits.add(this.#client, piece, this.#duties.charge(this.#asked, usage, null));
+  }
+}
+
 /** Sends the commits one after the other; what comes meanwhile shares the next one. */
 class Commits {
   #waiting = [];
   #sent = [];
+  #values = [];
   #thread;
+  #hasDuties;
 
-  constructor(thread) {
+  constructor(thread, hasDuties) {
     this.#thread = thread;
+    this.#hasDuties = hasDuties;
     thread.on('message', () => {
       const sent = this.#sent;
       this.#sent = [];
       if (this.#waiting.length > 0) this.#send();
-      for (const { client, bytes } of sent) client.write(bytes);
+      for (const { client, bytes } of sent) client.write(bytes, 'latin1');
     });
   }
 
-  add(client, bytes) {
+  /** `values`: those of its rows, where they are not always the same. */
+  add(client, bytes, values) {
     this.#waiting.push({ client, bytes });
+    if (values !== undefined) this.#values.push(...values);
     if (this.#waiting.length === 1 && this.#sent.length === 0)
       setImmediate(() => this.#sent.length === 0 && this.#send());
   }
@@ -129,7 +211,8 @@ class Commits {
   #send() {
     this.#sent = this.#waiting;
     this.#waiting = [];
-    this.#thread.postMessage(this.#sent.length);
+    this.#thread.postMessage(this.#hasDuties ? this.#values : this.#sent.length);
+    this.#values = [];
   }
 }
 
@@ -158,12 +241,16 @@ const schema = `
 const account = "'user_01kb2m8x3v5c7n9q'";
 const restBytes = 190;
 
-function keepRows(path) {
+function keepRows({ path, hasDuties }) {
   const builtin = process.getBuiltinModule?.('node:sqlite');
   const { DatabaseSync } = builtin ?? createRequire(import.meta.url)('@photostructure/sqlite');
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
-  database.exec(schema);
+  database.exec(hasDuties ? dutySchema : schema);
+  if (hasDuties) {
+    keepCharges(database);
+    return;
+  }
   const rest = 'r'.repeat(restBytes);
   const [begin, commit, claim, spend, record, transfer] = [
     'BEGIN IMMEDIATE',
@@ -186,6 +273,23 @@ function keepRows(path) {
     }
     commit.run();
     parentPort.postMessage(count);
+  });
+}
+
+function keepCharges(database) {
+  const [begin, commit, claim, spend] = [
+    'BEGIN IMMEDIATE',
+    'COMMIT',
+    'UPDATE process SET commits=commits+1',
+    'UPDATE account SET spent=spent+?',
+  ].map((sql) => database.prepare(sql));
+  const insert = insertRows(database);
+  parentPort.on('message', (values) => {
+    begin.run();
+    claim.run();
+    spend.run(insert(values));
+    commit.run();
+    parentPort.postMessage(0);
   });
 }
 
