@@ -39,9 +39,11 @@ export function useEvent<Name extends ConsoleEventName>(
   useEffect(() => {
     const of = handlers.get(name) ?? new Set();
     handlers.set(name, of);
-    of.add(handler);
+    // Several components may have the same handler: each is called, and ends its own.
+    const own: Handler = (data) => handler(data);
+    of.add(own);
     return () => {
-      of.delete(handler);
+      of.delete(own);
     };
   }, [name, handler]);
 }
