@@ -137,7 +137,7 @@ export function timesIn(stored: StoredTimes): Times {
 
 function fractionIn(text: string): Fraction {
   const read = readFraction(text);
-  assert('numerator' in read, `${text} is no factor`);
+  assert('numerator' in read, `'${text}' in a stored or bundled price is no factor`);
   return read;
 }
 

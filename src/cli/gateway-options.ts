@@ -114,7 +114,7 @@ export function publicUrl(env: Env): string | undefined {
   );
 }
 
-/** A room's settings; fails where the room says in a sentence what is wrong with them. */
+/** A module's settings; fails where it says in a sentence what is wrong with them. */
 function settingsOrFail<T>(settings: T | string): T {
   if (typeof settings === 'string') throw new Failure(settings);
   return settings;

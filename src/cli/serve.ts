@@ -98,7 +98,7 @@ export async function configurationOf(
   return orFail(await environmentConfiguration(context), 'the environment');
 }
 
-export const readConfigurationFile = (file: string, env: Env): Promise<ConfigurationResult> =>
+export const readConfigurationFile = async (file: string, env: Env): Promise<ConfigurationResult> =>
   readConfigurationText(readText(file), env);
 
 /** Reads a configuration with the vendors of this build. */

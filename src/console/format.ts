@@ -18,7 +18,7 @@ export const instantOrNull = (at: number | undefined): Instant | null =>
 export const yuanOrNull = (amount: Nano | undefined): Yuan | null =>
   amount === undefined ? null : yuan(amount);
 
-/** A part of a whole, or its change, to six decimals; null when the whole is nothing. */
+/** `part`, or a change, relative to `whole`, cut to six decimals; null when `whole` is 0. */
 export const ratioOf = (part: bigint, whole: bigint): number | null =>
   whole === 0n ? null : Number((part * 1_000_000n) / whole) / 1_000_000;
 

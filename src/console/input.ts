@@ -39,7 +39,10 @@ export const nameInput = textInput(nameCharactersMax).refine(isPlainText, 'inval
 /** An operator's reason for an action, as the audit trail has it. */
 export const reasonInput = textInput(500);
 
-/** The page of a list: the number of its items, and the cursor of the page before. */
+/**
+ * The page of a list: the number of its items, and a cursor (`next` or `prev`) that another page
+ * gave. Without a cursor: the first page.
+ */
 export const pageInput = {
   limit: z.coerce
     .number()

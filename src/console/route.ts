@@ -96,7 +96,7 @@ interface RouteBase<Input> {
   readonly heavy?: true;
 }
 
-type Handle<Request> = (request: Request) => unknown;
+type Handle<Given> = (request: Given) => unknown;
 
 export interface SignedInRoute<Input> extends RouteBase<Input> {
   readonly role: 'user' | 'operator';

@@ -102,7 +102,7 @@ const endOfTime = 2 ** 52;
 
 const isRunning = (status: StoredResponseStatus): boolean =>
   status === 'queued' || status === 'in_progress';
-/** The same as SQL. */
+/** `isRunning` as a condition in SQL. */
 const isRunningSql = "status IN ('queued', 'in_progress')";
 
 /** `payBack` gets the id of a response, and pays back what the request for it was charged. */

@@ -104,7 +104,7 @@ export class SqlParameters {
 export const chargedWithin = (places: SqlParameters, account: string, span: TimeRange): string =>
   `r.account=${places.add(account)} AND ${anyChargedWithin(places, span)}`;
 
-/** The same for all accounts. Lets PostgreSQL skip the months that cannot have such records. */
+/** The condition for records of all accounts that were charged within the range. Lets PostgreSQL skip the months that cannot have such records. */
 export const anyChargedWithin = (places: SqlParameters, { from, to }: TimeRange): string =>
   `r.finished_at>=${places.add(from)} AND r.finished_at<${places.add(to)}
     AND r.reserved_at>=${places.add(from - longestMs)} AND r.reserved_at<${places.add(to + hourMs)}`;
@@ -167,7 +167,7 @@ export const hoursWithin = (
   unit: 'hour' | 'day' = 'hour',
 ): string => `h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
 
-/** The same for those of one account. */
+/** The condition for hours or days (table `h`) of one account within a range. */
 export const accountHoursWithin = (
   places: SqlParameters,
   account: string,

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-export interface Store<Value> {
+interface Store<Value> {
   readonly get: () => Value;
   readonly set: (next: Value) => void;
   /** Calls `listener` after each `set`. Returns what ends that. */

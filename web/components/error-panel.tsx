@@ -9,7 +9,7 @@ import { CopyText } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import { PathLink } from './path-link.tsx';
 
-/** The text of an error for the user, by its code. */
+/** Returns a function that puts an error into words for the user, by its code. */
 export function useErrorText(): (error: unknown) => string {
   const { errors } = useWords(sharedWords);
   return (error) => {

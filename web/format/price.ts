@@ -16,7 +16,7 @@ export function lineKey({
 }
 
 const million = 1_000_000n;
-/** The decimals of the price of one piece: a million pieces have those of money. */
+/** The decimals of the price of one piece: the nine of money, and six for a million pieces. */
 export const pieceDigits = 15;
 
 /** Nano-yuan for a million units. */
@@ -25,7 +25,7 @@ export function rateOf({ amount, per }: Pick<UnitPrice, 'amount' | 'per'>): bigi
   return per === 1 ? atto : atto / million;
 }
 
-/** A decimal of so many digits behind the point, without it; later digits are cut. */
+/** The decimal times 10^digits, as an integer; further digits are cut. */
 export function scaled(decimal: string, digits: number): bigint {
   const [whole = '0', fraction = ''] = decimal.split('.');
   return BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));

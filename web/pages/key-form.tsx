@@ -55,7 +55,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode
   );
 }
 
-/** What is left as it begins is not sent, but for the group. */
+/** Fields that stay as a new form has them are not sent; name and group always are. */
 const bodyOf = (key: WrittenKey, zone: string): NewKeyBody => ({
   name: key.name.trim(),
   group: key.group,

@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { Page as PageOf, TaskDetail, TaskView } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
 import { prefetch, refresh, useData } from '../api/data.ts';

@@ -35,7 +35,7 @@ const input = z.strictObject({
  * Sends one small request to a channel's vendor and reports it stage by stage, with the vendor's
  * own messages; no user pays for it.
  */
-export function channelTestRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+export function channelTestRoutes(context: OperatorContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'POST',
@@ -43,19 +43,19 @@ export function channelTestRoutes(rooms: OperatorContext): readonly ConsoleRoute
       role: 'operator',
       input,
       perMinute: testsPerMinute,
-      async handle(visit) {
-        const { params, reply, at } = visit;
-        const { model } = visit.input;
-        const channel = await channelToTest(rooms, params['name'] ?? '');
+      async handle(request) {
+        const { params, reply, at } = request;
+        const { model } = request.input;
+        const channel = await channelToTest(context, params['name'] ?? '');
         if (channel === undefined) return throwProblem('not_found');
         if (!channel.models.has(model))
           return throwProblem('invalid', { fields: { model: 'unknown' } });
-        const order = { ...visit.input, channel };
-        await recordTest(rooms.database, at, byOperator(visit), order);
-        return sendTest(rooms, order, reply);
+        const target = { ...request.input, channel };
+        await recordTest(context.database, at, byOperator(request), target);
+        return sendTest(context, target, reply);
       },
     }),
-    unsavedTestRoute(rooms),
+    unsavedTestRoute(context),
   ];
 }
 
@@ -67,19 +67,19 @@ const unsavedInput = input.extend({
 });
 
 /** Tests a channel before it is saved. */
-function unsavedTestRoute(rooms: OperatorContext): ConsoleRoute {
+function unsavedTestRoute(context: OperatorContext): ConsoleRoute {
   return defineRoute({
     method: 'POST',
     path: 'operator/channel-test',
     role: 'operator',
     input: unsavedInput,
     perMinute: 30,
-    async handle(visit) {
-      const { model, upstream = model, capability, prompt, ...written } = visit.input;
-      const channel = unsavedChannel(rooms, written, new Map([[model, upstream]]));
-      const order = { channel, capability, model, prompt };
-      await recordTest(rooms.database, visit.at, byOperator(visit), order);
-      return sendTest(rooms, order, visit.reply);
+    async handle(request) {
+      const { model, upstream = model, capability, prompt, ...written } = request.input;
+      const channel = unsavedChannel(context, written, new Map([[model, upstream]]));
+      const target = { channel, capability, model, prompt };
+      await recordTest(context.database, request.at, byOperator(request), target);
+      return sendTest(context, target, request.reply);
     },
   });
 }
@@ -119,14 +119,18 @@ export function unsavedChannel(
 const protocolOf = (address: string): string =>
   URL.canParse(address) ? new URL(address).protocol : '';
 
-async function sendTest(rooms: OperatorContext, order: Probe, reply: Replies): Promise<undefined> {
+async function sendTest(
+  context: OperatorContext,
+  target: Probe,
+  reply: Replies,
+): Promise<undefined> {
   const stream = reply.events();
   const stage = (name: ChannelTestEvents['stage']['stage'], ms: number): void =>
     stream.send({
       event: 'stage',
       data: { stage: name, ms } satisfies ChannelTestEvents['stage'],
     });
-  const done = await testChannel(rooms, order, stage, stream.signal);
+  const done = await testChannel(context, target, stage, stream.signal);
   stream.send({ event: 'done', data: done });
   stream.end();
 }
@@ -158,14 +162,14 @@ export async function recordTest(
 /** Probes a channel's vendor, and works out what the answer cost. */
 export async function testChannel(
   { database, clock, vendors }: Pick<OperatorContext, 'database' | 'clock' | 'vendors'>,
-  order: Probe,
+  target: Probe,
   onStage: (stage: ProbeStage, ms: number) => void,
   signal: AbortSignal,
 ): Promise<ChannelTestEvents['done']> {
-  const result = await probe(vendors, clock, order, onStage, signal);
+  const result = await probe(vendors, clock, target, onStage, signal);
   const { ok, status, quantities, error, answer } = result;
   const { channels } = await storedCatalog(database);
-  const price = channels.find(({ name }) => name === order.channel.name)?.costs.get(order.model);
+  const price = channels.find(({ name }) => name === target.channel.name)?.costs.get(target.model);
   const used = microsOf(quantities);
   return {
     ok,

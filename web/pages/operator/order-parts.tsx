@@ -11,7 +11,7 @@ import { isOpen, orderStatuses } from '../order-parts.tsx';
 
 export const orderAddress = (id: string): string => `operator/orders/${encodeURIComponent(id)}`;
 
-/** Fetches orders again, with their owners' balances and the reconciliation, which change with them. */
+/** Fetches orders again, with what changes with them: owners' balances, the reconciliation. */
 export const refreshOrders = (): Promise<void> =>
   refresh('operator/orders', 'operator/users', 'operator/reconciliation');
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { OperatorOverview } from '../../../src/console/contract.ts';
 import { data, prefetch, queryClient, refresh, type Visit } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
