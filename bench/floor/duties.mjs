@@ -211,15 +211,7 @@ export const schema = `
   CREATE TABLE IF NOT EXISTS transfer (
     id TEXT PRIMARY KEY, debit TEXT NOT NULL, credit TEXT NOT NULL, amount INTEGER NOT NULL,
     code TEXT NOT NULL, at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS process (
-    id TEXT PRIMARY KEY, commits INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS account (
-    id TEXT PRIMARY KEY, spent INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  INSERT OR IGNORE INTO process VALUES ('process', 0);
-  INSERT OR IGNORE INTO account VALUES ('account', 0)`;
+  ) STRICT, WITHOUT ROWID`;
 
 const transferColumns = 5;
 const columns = 26;

@@ -229,7 +229,9 @@ const schema = `
   CREATE TABLE IF NOT EXISTS transfer (
     id TEXT PRIMARY KEY, debit TEXT NOT NULL, credit TEXT NOT NULL,
     amount INTEGER NOT NULL, at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT, WITHOUT ROWID`;
+/** With duties or without. */
+const sums = `
   CREATE TABLE IF NOT EXISTS process (
     id TEXT PRIMARY KEY, commits INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
@@ -247,6 +249,7 @@ function keepRows({ path, hasDuties }) {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
   database.exec(hasDuties ? dutySchema : schema);
+  database.exec(sums);
   if (hasDuties) {
     keepCharges(database);
     return;
