@@ -143,7 +143,7 @@ export function* checkChannels(
 const timeOf = (value: unknown): number | undefined =>
   typeof value === 'bigint' ? Number(value) : undefined;
 
-/** Undefined forgets the alert. Its table is `notice_matter`, and `alertedAt` is `told_at` there. */
+/** Undefined forgets the alert. In its table, `notice_matter`, `alertedAt` is `told_at`. */
 const storeAlert = (about: string, alert: AlertState | undefined): Statement =>
   alert === undefined
     ? { sql: 'DELETE FROM notice_matter WHERE about=$1', params: [about] }

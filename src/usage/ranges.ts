@@ -104,7 +104,10 @@ export class SqlParameters {
 export const chargedWithin = (places: SqlParameters, account: string, span: TimeRange): string =>
   `r.account=${places.add(account)} AND ${anyChargedWithin(places, span)}`;
 
-/** The condition for records of all accounts that were charged within the range. Lets PostgreSQL skip the months that cannot have such records. */
+/**
+ * The condition for records of all accounts that were charged within the range. Lets PostgreSQL
+ * skip the months that cannot have such records.
+ */
 export const anyChargedWithin = (places: SqlParameters, { from, to }: TimeRange): string =>
   `r.finished_at>=${places.add(from)} AND r.finished_at<${places.add(to)}
     AND r.reserved_at>=${places.add(from - longestMs)} AND r.reserved_at<${places.add(to + hourMs)}`;
