@@ -9,7 +9,7 @@ import type { Tollgate } from './tollgate.ts';
 /** Measurements of Tollgate, without the other gateways. */
 export interface End {
   readonly open: (OpenStreams & { readonly aloneMs: number }) | undefined;
-  /** The same in front of a bare server on Node. */
+  /** The same in front of the floor. */
   readonly openAtFloor: OpenStreams | undefined;
   readonly books: { readonly text: string; readonly ok: boolean };
 }

@@ -36,12 +36,12 @@ const doings: readonly Doing[] = [
     runs: 'forwards',
   },
   {
-    name: 'bare Node',
-    checksKey: 'no',
-    limits: 'no',
-    reserves: 'no',
-    records: 'always the same rows, as many as those of a charge, durable',
-    charges: 'no',
+    name: 'Node with duties',
+    checksKey: 'one key',
+    limits: 'requests, tokens',
+    reserves: 'yes, in memory',
+    records: 'yes, durable',
+    charges: 'yes, in one commit with the record',
     runs: 'forwards',
   },
   {

@@ -24,7 +24,7 @@ import { type Percentiles, saturate } from './load.ts';
 import { page, type Result } from './page.ts';
 import { peers } from './peers/list.ts';
 import { folderOf } from './peers/peer.ts';
-import { bareNode } from './floor/contender.ts';
+import { dutifulNode } from './floor/contender.ts';
 import { find, machineMicroseconds, type Started } from './process.ts';
 import { measurePublished } from './published.ts';
 import { untilSteady } from './steady.ts';
@@ -67,7 +67,7 @@ const absent = new Map<string, string>();
 const makers: [string, () => Promise<Contender>][] = [
   ['Tollgate', async () => (gateway = await tollgate(folder, vendors))],
   ['nginx', () => nginxProxy(folder, nginx, vendors)],
-  ['bare Node', async () => (floor = await bareNode(folder, vendors))],
+  ['Node with duties', async () => (floor = await dutifulNode(folder, vendors))],
 ];
 for (const peer of peers) {
   const place = folderOf(peer);
@@ -82,7 +82,7 @@ let floor: Contender | undefined;
 const columns: { name: string; version: string; contender: Contender; figures: Figures }[] = [];
 const closers: (() => Promise<void>)[] = [];
 for (const [name, make] of makers) {
-  const option = name.toLowerCase().replace(' ', '-');
+  const option = name.toLowerCase().replaceAll(' ', '-');
   if (without.includes(option)) {
     absent.set(name, `left out (\`--without ${option}\`)`);
     continue;

@@ -39,7 +39,7 @@ export function page(result: Result): string {
   const ours = of('Tollgate');
   const measured = {
     nginx: of('nginx'),
-    floor: of('bare Node'),
+    floor: of('Node with duties'),
     inGo: goPeers.flatMap((name) => of(name) ?? []),
     bare,
     disk,
@@ -77,7 +77,7 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
 
 - The vendors are nginx (what is there at once) and a small Go program (what takes time), so that they are never the bottleneck.
 - Tollgate runs with everything on: SQLite with durable commits, key, limits, reserve, settle, usage record, metrics. What the others do is told at the end.
-- Bare Node is the floor: [a server](../../bench/floor/server.mjs) that reads the request and its JSON, forwards it over kept connections, passes the answer on, and holds its last bytes until the rows of a charge are durable: a record that is found by account, a transfer, and for each commit the sums of a process and of an account, with as many bytes as Tollgate's. They are always the same: it checks no key, keeps no limits, computes no price, translates nothing and measures nothing.
+- Node with duties is the floor: [a server](../../bench/floor/server.mjs) that forwards requests over kept connections and holds the last bytes of an answer until its charge is durable, with [all that a request is owed where it is paid for](../../bench/floor/duties.mjs), each in the shortest way that we know: a key, checks, limits, money that is set aside, a price, a record with its columns, a transfer, counters, a line of the log. No vendor fails, no client leaves, nothing is translated and nothing is tried again there ([0035](../decisions/0035-least-that-duties-cost.md)).
 - A chat request has 1.5 KB, its answer 1 KB. CPU is the user and system time of all threads of the process, divided by answers or chunks.
 - Latencies come from requests at fixed instants (no coordinated omission), ${rateList} a second of every gateway alike, minus what the same client waits for the vendor alone.
   The client tells how late it was itself. Each paced run begins with a second of the same load that is not counted: it opens the connections, in front of the gateway and behind it.
@@ -86,7 +86,7 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
 - Latencies are taken twice, of everyone alike. *One core*: the gateway with all of its threads on the first core, load and vendors on the others, as for processor time; there the main thread waits while the thread that
   commits, or the collector, has its time slice. *Not pinned*: as an operator runs it, every thread where the kernel puts it, load and vendors on the same cores. The targets are of the second; open streams are measured so, too.
 - A cold start is the command that each one's README or container runs, without a package runner or a container around it, until the first answer, on a data folder that exists. It is not the first start of all: Tollgate keeps compiled code from the one before.
-- Tollgate and bare Node run with \`MALLOC_TRIM_THRESHOLD_=131072\`, as Tollgate's image and its systemd unit set it ([0028](../decisions/0028-memory-and-start.md)).`;
+- Tollgate and Node with duties run with \`MALLOC_TRIM_THRESHOLD_=131072\`, as Tollgate's image and its systemd unit set it ([0028](../decisions/0028-memory-and-start.md)).`;
 }
 
 /**

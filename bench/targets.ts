@@ -12,7 +12,7 @@ import type { Told } from './tollgate.ts';
 export interface Measured {
   readonly ours: Figures;
   readonly nginx: Figures | undefined;
-  /** A bare server on Node, which no gateway on Node can be cheaper than. */
+  /** A server on Node that does the same work in the shortest way that we know. */
   readonly floor: Figures | undefined;
   /** Other gateways that are written in Go. */
   readonly inGo: readonly Figures[];
@@ -28,11 +28,11 @@ interface Verdict {
   readonly what: string;
   readonly target: string;
   readonly measured: string;
-  /** The same figure of the bare server on Node. */
+  /** The same figure of the floor. */
   readonly floor?: string | undefined;
   /** 1: just met; 2: half as good as it should be. Undefined: not measured in this run. */
   readonly miss: number | undefined;
-  /** The bare server misses the target, too. */
+  /** The floor misses the target, too. */
   readonly beyond?: boolean;
   /** The page that shows it, when this run does not. */
   readonly shownBy?: string;
@@ -40,7 +40,7 @@ interface Verdict {
   readonly why?: string;
 }
 
-/** A target with an upper limit. `values`: Tollgate's, and the bare server's. */
+/** A target with an upper limit. `values`: Tollgate's, and the floor's. */
 function most(
   what: string,
   limit: number,
@@ -92,7 +92,7 @@ export function verdicts(measured: Measured): string {
   const all = [...cost(measured), ...latencies(measured), ...rest(measured)];
   const lines = all.map((verdict) => {
     const { what, target, measured: figure, floor = '–', miss, shownBy = '', why = '' } = verdict;
-    const tooFar = verdict.beyond === true ? '; bare Node misses it, too' : '';
+    const tooFar = verdict.beyond === true ? '; Node with duties misses it, too' : '';
     if (miss === undefined) return [what, target, figure, floor, 'not measured in this run', ''];
     return [
       what,
@@ -103,7 +103,14 @@ export function verdicts(measured: Measured): string {
       miss <= 1 ? '' : why,
     ];
   });
-  const head = ['what', 'target', 'measured', 'bare Node', 'verdict', 'what was measured of it'];
+  const head = [
+    'what',
+    'target',
+    'measured',
+    'Node with duties',
+    'verdict',
+    'what was measured of it',
+  ];
   return [head, ['---', '---:', '---:', '---:', '---', '---'], ...lines]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
