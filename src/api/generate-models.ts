@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ModelKind, Offer, Snapshot } from '../catalog/snapshot.ts';
-import { offerTo } from '../gateway/models/offers.ts';
+import { requireOffer } from '../gateway/models/offers.ts';
 import { queryOf } from './endpoint.ts';
 
 /** Where clients look for models, beside `/v1`: those of the Gemini API, and those of Vertex. */
@@ -73,7 +73,5 @@ export function numberIn(query: URLSearchParams, name: string, least: number): n
 
 /** GET /v1beta/models/{model} */
 export function getGenerateModel(snapshot: Snapshot, principal: Principal, id: string): string {
-  const offer = offerTo(snapshot, principal, id);
-  if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
-  return JSON.stringify(render(offer));
+  return JSON.stringify(render(requireOffer(snapshot, principal, id)));
 }

@@ -6,7 +6,7 @@ import { refuse, type Refusal, refusals, unavailableRetryMs } from '../base/refu
 import type { Offer } from '../catalog/snapshot.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
-import { offerTo, endpointFor } from '../gateway/models/offers.ts';
+import { offerTo, requireOffer, endpointFor } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { SpoolPool } from '../http/spool.ts';
@@ -157,8 +157,7 @@ function offered(
   body: RequestBody,
 ): Offer {
   const id = readImageModel(body) ?? defaultModel(parts, defaultModels, principal, capability);
-  const offer = offerTo(parts.catalog(), principal, id);
-  if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
+  const offer = requireOffer(parts.catalog(), principal, id);
   const { model, candidates } = offer;
   if (model.kind !== 'image')
     refuse('wrong_endpoint', {

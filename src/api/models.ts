@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Offer, Snapshot } from '../catalog/snapshot.ts';
-import { offerTo } from '../gateway/models/offers.ts';
+import { offerTo, requireOffer } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { type Endpoint, type HttpRequest, queryOf } from './endpoint.ts';
 import { generateConvention, sharedConvention, speaksMessages } from './entry.ts';
@@ -164,7 +164,6 @@ function getModel(
   id: string,
   at: number,
 ): string {
-  const offer = offerTo(snapshot, principal, id);
-  if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
+  const offer = requireOffer(snapshot, principal, id);
   return JSON.stringify(speaksMessages(headers) ? renderUnion(offer, at) : render(offer, at));
 }

@@ -1,7 +1,7 @@
 import { refuse } from '../base/refusal.ts';
 import { countInput } from '../gateway/count-tokens.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
-import { offerTo } from '../gateway/models/offers.ts';
+import { requireOffer } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { ResponseStore } from '../memory/responses.ts';
@@ -87,8 +87,7 @@ async function compact(
 ): Promise<void> {
   const sent = takeJson(request);
   const { model } = parseInput(id, principal, sent.body, sent.bytes);
-  const offer = offerTo(parts.catalog(), principal, model);
-  if (offer === undefined) refuse('model_not_found', { model, param: 'model' });
+  const offer = requireOffer(parts.catalog(), principal, model);
   if (!offer.candidates.some(({ channel }) => parts.openChannels.of(channel).adapter('compact')))
     refuse('invalid_value', {
       param: 'model',

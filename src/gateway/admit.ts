@@ -14,7 +14,7 @@ import {
 import type { Offer } from '../catalog/snapshot.ts';
 import type { LimitExceeded, Pass } from '../limits/limiter.ts';
 import { billableFeatures } from '../providers/billable-features.ts';
-import { offerTo, keyShare, endpointFor, kindsFor, outputLimit } from './models/offers.ts';
+import { requireOffer, keyShare, endpointFor, kindsFor, outputLimit } from './models/offers.ts';
 import { countPrompt, countTokens } from './pricing/tokens.ts';
 import type { GatewayParts } from './parts.ts';
 import { type Quote, type QuoteResult, makeQuote, type SizeEstimate } from './pricing/quote.ts';
@@ -57,8 +57,7 @@ export interface Admission {
  * anything is reserved. Returns a promise only where nodes share their limits.
  */
 export function admit(parts: GatewayParts, request: ApiRequest): Admission | Promise<Admission> {
-  const offer = offerTo(parts.catalog(), request.principal, request.model);
-  if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
+  const offer = requireOffer(parts.catalog(), request.principal, request.model);
   refuseUnacceptable(offer, request);
   refuseUnserved(parts, offer, request);
   const { group } = offer;
@@ -120,8 +119,7 @@ export function fallbacksOf(
 }
 
 function fallbackTo(parts: GatewayParts, request: ApiRequest, param: string, pass: Pass): Fallback {
-  const offer = offerTo(parts.catalog(), request.principal, request.model);
-  if (offer === undefined) refuse('model_not_found', { model: request.model, param });
+  const offer = requireOffer(parts.catalog(), request.principal, request.model, param);
   refuseUnacceptable(offer, request);
   const size = sizeFor(request, offer);
   const bought = quoteFor(parts, request, offer, size);

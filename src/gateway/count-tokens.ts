@@ -1,12 +1,11 @@
 import type { Principal } from '../accounts/principal.ts';
-import { refuse } from '../base/refusal.ts';
 import type { Candidate, Offer } from '../catalog/snapshot.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { limitHeaders, type Pass } from '../limits/limiter.ts';
 import type { VendorAnswer, VendorCall } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { billableFeatures } from '../providers/billable-features.ts';
-import { offerTo, keyShare } from './models/offers.ts';
+import { requireOffer, keyShare } from './models/offers.ts';
 import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
 import { ChannelAttempt, type AttemptResult } from './attempt.ts';
 import { refusalFor } from './error-mapping.ts';
@@ -26,8 +25,7 @@ export async function countInput(
   response: ClientResponse,
   render: (tokens: number) => string,
 ): Promise<void> {
-  const offer = offerTo(parts.catalog(), request.principal, request.model);
-  if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
+  const offer = requireOffer(parts.catalog(), request.principal, request.model);
   refuseUnacceptable(offer, request);
   // A count has no price, but files and prompts that are kept at a vendor are refused here, too.
   billableFeatures(request.capability, request.body, request.model);

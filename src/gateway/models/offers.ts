@@ -1,5 +1,6 @@
 import type { Principal } from '../../accounts/principal.ts';
 import { type Capability, capabilities } from '../../base/capability.ts';
+import { refuse } from '../../base/refusal.ts';
 import type { Model, ModelKind, Offer, Snapshot } from '../../catalog/snapshot.ts';
 import type { Share } from '../../limits/limiter.ts';
 import type { ApiRequest } from '../api-request.ts';
@@ -59,6 +60,14 @@ export function offerTo(
 ): Offer | undefined {
   return models === undefined || models.has(model) ? catalog.offer(group, model) : undefined;
 }
+
+/** The same; throws the Refusal of a model that the key does not get. `param` names it. */
+export const requireOffer = (
+  catalog: Snapshot,
+  principal: Principal,
+  model: string,
+  param = 'model',
+): Offer => offerTo(catalog, principal, model) ?? refuse('model_not_found', { model, param });
 
 /** The key's own limits, where it has any. */
 export const keyShare = ({ keyId, allowance }: Principal): Share | undefined =>

@@ -25,7 +25,7 @@ import {
   type BillableFeatures,
   servedTierNames,
 } from '../../providers/billable-features.ts';
-import { offerTo } from '../models/offers.ts';
+import { requireOffer } from '../models/offers.ts';
 
 /** The most tokens that one call of a tool that the vendor runs is expected to add to the input. */
 const tokensPerToolCall = 8_000;
@@ -537,8 +537,7 @@ function namedModel(
   named: ReferencedModel,
 ): NamedModelPrice {
   const { model, param, role } = named;
-  const offer = offerTo(catalog, principal, model);
-  if (offer === undefined) refuse('model_not_found', { model, param });
+  const offer = requireOffer(catalog, principal, model, param);
   const fits = role === 'image' ? offer.model.kind === 'image' : offer.model.kind === 'chat';
   if (!fits)
     refuse('invalid_value', {

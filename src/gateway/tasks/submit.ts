@@ -21,7 +21,7 @@ import { DatabaseError } from '../../storage/database.ts';
 import { LimitReached } from '../admit.ts';
 import type { OpenChannel, OpenChannels } from '../channels/open-channels.ts';
 import { refusalFor } from '../error-mapping.ts';
-import { offerTo, keyShare, endpointFor, kindsFor } from '../models/offers.ts';
+import { requireOffer, keyShare, endpointFor, kindsFor } from '../models/offers.ts';
 import { limitWindowsOf } from '../reserve.ts';
 import { videoBill } from './finish.ts';
 import { pollAfterMs, submitLeaseMs, type TaskParts } from './parts.ts';
@@ -50,8 +50,7 @@ export async function submitTask(
 ): Promise<SubmittedTask> {
   const { principal } = request;
   const startedMonotonicMs = parts.clock.monotonicMs();
-  const offer = offerTo(parts.catalog(), principal, request.model);
-  if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
+  const offer = requireOffer(parts.catalog(), principal, request.model);
   const video = videoRequestFor(offer, request);
   const makers = videoCandidates(parts.openChannels, offer, request, video);
   const { name, limits } = offer.group;
