@@ -194,11 +194,7 @@ export class ChannelAttempt implements UpstreamListener {
     if (!(proof instanceof Promise)) send(proof);
     else
       proof.then(send, (error: unknown) =>
-        this.#resolveWith({
-          kind: 'fault',
-          stage: 'connecting',
-          fault: transportFault(asError(error)),
-        }),
+        this.#resolveWith({ kind: 'fault', stage: 'connecting', fault: transportFault(error) }),
       );
   }
 
@@ -292,7 +288,8 @@ export class ChannelAttempt implements UpstreamListener {
 /** How an attempt ends when the client left while the vendor was at work. */
 export const leftAfterSending: AttemptResult = { kind: 'left', sent: true };
 
-export function transportFault(error: Error): Fault {
+export function transportFault(thrown: unknown): Fault {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const code = 'code' in error ? String(error.code) : '';
   return {
     kind: code === 'ETIMEDOUT' ? 'timeout' : 'network',
@@ -300,9 +297,6 @@ export function transportFault(error: Error): Fault {
     ofConnection: true,
   };
 }
-
-const asError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error(String(thrown));
 
 /** Reads a response once all of it has arrived. */
 class WholeReceiver implements Receiver {

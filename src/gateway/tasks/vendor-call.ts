@@ -88,12 +88,9 @@ async function proofOrFault(authorize: () => Promise<AuthResult>): Promise<AuthR
   try {
     return await authorize();
   } catch (error) {
-    return transportFault(asError(error));
+    return transportFault(error);
   }
 }
-
-const asError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error(String(thrown));
 
 class WholeReply implements UpstreamListener {
   stop: () => void = () => {};
