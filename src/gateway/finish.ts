@@ -73,12 +73,11 @@ const nothing = {
   refusal: undefined,
 } as const;
 
-const refusedWith = (funded: FundedRequest, why: Refusal): RequestOutcome => ({
-  ...nothing,
-  status: sentStatus(funded, why),
-  label: why.refusal,
-  refusal: why,
-});
+const refusedWith = (
+  funded: FundedRequest,
+  why: Refusal,
+  label: string = why.refusal,
+): RequestOutcome => ({ ...nothing, status: sentStatus(funded, why), label, refusal: why });
 
 /**
  * The client left before the first byte, when the vendor already had the request: the input is
@@ -116,16 +115,12 @@ async function finishFault(
   );
   const { capability } = request;
   const why = refusalFor(fault, request.id, retryAfterMs, progress.candidate?.channel, capability);
+  const label = `fault:${fault.kind}`;
   if (response.started && meter !== undefined && hasDelivered(meter)) {
     const outcome = await finishStream(funded, progress, { meter, tail: '', endStatus: 'cut' });
-    return { ...outcome, label: faultLabel(fault), refusal: outcome.refusal ?? why };
+    return { ...outcome, label, refusal: outcome.refusal ?? why };
   }
-  return {
-    ...nothing,
-    status: sentStatus(funded, why),
-    label: faultLabel(fault),
-    refusal: why,
-  };
+  return refusedWith(funded, why, label);
 }
 
 /** A whole answer: charged first, sent after the commit, withheld when it cannot be charged. */
@@ -272,10 +267,8 @@ async function finishMoneyEnded(
     funded.response.replaceHeader('x-tollgate-max-tokens', String(outputTokens(quantities)));
     return finishWhole(funded, progress, { ...answer, quantities }, 'length');
   }
-  if (receiver === undefined || meter.outputBytes === 0) {
-    const why = refusal('insufficient_quota');
-    return { ...nothing, status: sentStatus(funded, why), label: why.refusal, refusal: why };
-  }
+  if (receiver === undefined || meter.outputBytes === 0)
+    return refusedWith(funded, refusal('insufficient_quota'));
   const tail = receiver.cutShort(
     isWithin(funded, quantities) ? quantities : (await boundUsage(funded, quantities)).quantities,
   );
@@ -325,10 +318,6 @@ async function charge(
       ? ['refused by the ledger', refusal('server_error', { id: request.id })]
       : ['unsettled', unavailableRefusal(notRecorded, request.id, unavailableRetryMs)];
   return { ...base, status: sentStatus(funded, why), label: ended, refusal: why };
-}
-
-function faultLabel(fault: Fault): string {
-  return `fault:${fault.kind}`;
 }
 
 export function reportRequest(
