@@ -14,7 +14,7 @@ import {
   usageOfWhole,
   type WholeUsage,
 } from './answer-usage.ts';
-import { type AnswerEnd, settle } from './settle.ts';
+import { type AnswerEnd, reportOverrun, settle } from './settle.ts';
 import { rememberSignatures } from './prepare.ts';
 import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/bound.ts';
 import { beginStream, sendDroppedHeader, type RequestProgress } from './progress.ts';
@@ -260,7 +260,9 @@ async function finishMoneyEnded(
 ): Promise<RequestOutcome> {
   const reported = meter.finished && meter.quantities !== undefined ? meter.quantities : undefined;
   const quantities = reported ?? withinLimit(funded, await countStream(funded, meter));
-  if (past === true && reported === undefined) reportOverrun(funded, progress);
+  // The vendor went on after the longest possible answer. Its bill for that is not known.
+  if (past === true && reported === undefined)
+    reportOverrun(funded, progress.candidate, 0n, undefined);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
     // The header held the limit of the client or the model; the money allowed only these tokens.
@@ -277,20 +279,6 @@ async function finishMoneyEnded(
     meter: { ...meter, quantities },
     tail,
     endStatus: 'length',
-  });
-}
-
-/**
- * The vendor went on after the longest possible answer. Its bill for that is not known, so no loss
- * is recorded.
- */
-function reportOverrun({ parts, request }: FundedRequest, { candidate }: RequestProgress): void {
-  parts.overran({
-    id: request.id,
-    channel: candidate?.channel.name ?? '',
-    model: request.model,
-    excess: 0n,
-    reported: undefined,
   });
 }
 

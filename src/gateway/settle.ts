@@ -96,7 +96,7 @@ interface Excess {
  * its classes have no price.
  */
 function excessOf(
-  { parts, request, admitted }: FundedRequest,
+  funded: FundedRequest,
   candidate: Candidate | undefined,
   ending: AnswerEnd,
   charged: Nano,
@@ -105,16 +105,20 @@ function excessOf(
   const { reported } = ending;
   if (reported === undefined) return undefined;
   const all = { ...ending, quantities: reported, reported: undefined };
-  const { lines, total } = billFor(admitted, candidate, all, finishedAt);
+  const { lines, total } = billFor(funded.admitted, candidate, all, finishedAt);
   const excess = total - charged;
-  parts.overran({
-    id: request.id,
-    channel: candidate?.channel.name ?? '',
-    model: request.model,
-    excess,
-    reported,
-  });
+  reportOverrun(funded, candidate, excess, reported);
   return excess > 0n ? { excess, lines } : undefined;
+}
+
+/** Tells the operator of an answer beyond the bound of its request. */
+export function reportOverrun(
+  { parts, request: { id, model } }: FundedRequest,
+  candidate: Candidate | undefined,
+  excess: Nano,
+  reported: Quantities | undefined,
+): void {
+  parts.overran({ id, channel: candidate?.channel.name ?? '', model, excess, reported });
 }
 
 function recordOf(
