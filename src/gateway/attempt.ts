@@ -99,11 +99,11 @@ type MakeReceiver = (attempt: ChannelAttempt, contentType: string) => Receiver;
 export class ChannelAttempt implements UpstreamListener {
   readonly result: Promise<AttemptResult>;
   readonly upstreamCall: UpstreamCall;
+  readonly adapter: BaseAdapter;
   readonly call: VendorCall;
+  readonly limits: GatewayLimits;
   /** The client's members that the vendor's request leaves out; undefined: none. */
   dropped: readonly string[] | undefined;
-  readonly #adapter: BaseAdapter;
-  readonly #limits: GatewayLimits;
   readonly #receive: MakeReceiver;
   /** The attempt has ended: nothing more of it may reach the client. */
   over = false;
@@ -119,9 +119,9 @@ export class ChannelAttempt implements UpstreamListener {
     limits: GatewayLimits,
     receive: MakeReceiver,
   ) {
-    this.#adapter = adapter;
+    this.adapter = adapter;
     this.call = call;
-    this.#limits = limits;
+    this.limits = limits;
     this.#receive = receive;
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -134,11 +134,11 @@ export class ChannelAttempt implements UpstreamListener {
    * with a member that the vendor is known to refuse is refused here, or sent all the same.
    */
   start(openChannel: OpenChannel, unsupported: UnsupportedRequest): void {
-    const request = this.#adapter.ask(this.call);
+    const request = this.adapter.ask(this.call);
     if (request.unsupported !== undefined && unsupported === 'refuse_unsupported')
       throw vendorRefusal(this.call.publicModel, request.unsupported);
     this.dropped = request.dropped;
-    const times = this.call.streamUpstream ? this.#limits.stream : this.#limits.whole;
+    const times = this.call.streamUpstream ? this.limits.stream : this.limits.whole;
     const path = openChannel.place(request.path, this.call.upstreamModel);
     const method = request.method ?? 'POST';
     if (openChannel.authorize === undefined)
@@ -221,25 +221,10 @@ export class ChannelAttempt implements UpstreamListener {
     const contentType = headers.get('content-type') ?? '';
     const coding = headers.get('content-encoding');
     if (status < 200 || status > 299)
-      this.#receiver = new ErrorReceiver(
-        status,
-        headers,
-        coding,
-        this.#adapter,
-        this,
-        this.#limits.faultBytesMax,
-      );
-    else if (this.#readsAsStream(contentType, coding)) {
+      this.#receiver = new ErrorReceiver(this, status, headers, coding);
+    else if (this.#readsAsStream(contentType, coding))
       this.#receiver = this.#receive(this, contentType);
-    } else
-      this.#receiver = new WholeReceiver(
-        contentType,
-        coding,
-        this.#adapter,
-        this.call,
-        this,
-        this.#limits.answerBytesMax,
-      );
+    else this.#receiver = new WholeReceiver(this, contentType, coding);
   }
 
   /**
@@ -300,56 +285,38 @@ export function transportFault(thrown: unknown): Fault {
 
 /** Reads a response once all of it has arrived. */
 class WholeReceiver implements Receiver {
+  readonly #attempt: ChannelAttempt;
   readonly #contentType: string;
   readonly #coding: string | undefined;
-  readonly #adapter: BaseAdapter;
-  readonly #call: VendorCall;
-  readonly #attempt: ChannelAttempt;
-  readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(
-    contentType: string,
-    coding: string | undefined,
-    adapter: BaseAdapter,
-    call: VendorCall,
-    attempt: ChannelAttempt,
-    bytesMax: number,
-  ) {
+  constructor(attempt: ChannelAttempt, contentType: string, coding: string | undefined) {
+    this.#attempt = attempt;
     this.#contentType = contentType;
     this.#coding = coding;
-    this.#adapter = adapter;
-    this.#call = call;
-    this.#attempt = attempt;
-    this.#bytesMax = bytesMax;
   }
 
   data(piece: Buffer): boolean {
+    const { answerBytesMax } = this.#attempt.limits;
     this.#bytes += piece.length;
-    if (this.#bytes <= this.#bytesMax) this.#pieces.push(piece);
-    else
-      this.#attempt.abort({
-        kind: 'fault',
-        stage: 'waiting',
-        fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`),
-      });
+    if (this.#bytes <= answerBytesMax) this.#pieces.push(piece);
+    else this.#attempt.abort(answerTooLarge(answerBytesMax));
     return true;
   }
 
   end(): AttemptResult {
+    const { adapter, call, limits } = this.#attempt;
     const first = this.#pieces[0];
     const joined =
       this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
-    const read = this.#adapter.read(
+    const body =
       this.#coding === undefined
         ? joined
-        : decodeResponseBody(joined, this.#coding, this.#bytesMax),
-      this.#contentType,
-      this.#call,
-    );
+        : decodeResponseBody(joined, this.#coding, limits.answerBytesMax);
+    const read = adapter.read(body, this.#contentType, call);
     if (isFault(read)) return { kind: 'fault', stage: 'waiting', fault: read };
-    if (this.#call.stream)
+    if (call.stream)
       return {
         kind: 'fault',
         stage: 'waiting',
@@ -369,53 +336,54 @@ class WholeReceiver implements Receiver {
   }
 }
 
+/** How an attempt ends whose answer is too large to be held. */
+export const answerTooLarge = (bytesMax: number): AttemptResult => ({
+  kind: 'fault',
+  stage: 'waiting',
+  fault: protocolFault(`the answer is larger than ${bytesMax} bytes`),
+});
+
 /** A response with an error status. Read up to a limit; the rest cannot change what it means. */
 class ErrorReceiver implements Receiver {
+  readonly #attempt: ChannelAttempt;
   readonly #status: number;
   readonly #headers: ResponseHeaders;
   readonly #coding: string | undefined;
-  readonly #adapter: BaseAdapter;
-  readonly #attempt: ChannelAttempt;
-  readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
   constructor(
+    attempt: ChannelAttempt,
     status: number,
     headers: ResponseHeaders,
     coding: string | undefined,
-    adapter: BaseAdapter,
-    attempt: ChannelAttempt,
-    bytesMax: number,
   ) {
+    this.#attempt = attempt;
     this.#status = status;
     this.#headers = headers;
     this.#coding = coding;
-    this.#adapter = adapter;
-    this.#attempt = attempt;
-    this.#bytesMax = bytesMax;
   }
 
   data(piece: Buffer): boolean {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
-    if (this.#bytes >= this.#bytesMax) this.#attempt.abort(this.end());
+    if (this.#bytes >= this.#attempt.limits.faultBytesMax) this.#attempt.abort(this.end());
     return true;
   }
 
   end(): AttemptResult {
+    const { adapter, limits } = this.#attempt;
+    const body = Buffer.concat(this.#pieces);
     let text: string;
     try {
-      text = decodeResponseBody(Buffer.concat(this.#pieces), this.#coding, this.#bytesMax).toString(
-        'utf8',
-      );
+      text = decodeResponseBody(body, this.#coding, limits.faultBytesMax).toString('utf8');
     } catch {
       text = ''; // Only the status remains to go by.
     }
     return {
       kind: 'fault',
       stage: 'waiting',
-      fault: this.#adapter.fault(this.#status, this.#headers.toObject(), text),
+      fault: adapter.fault(this.#status, this.#headers.toObject(), text),
     };
   }
 

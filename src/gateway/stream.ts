@@ -3,7 +3,12 @@ import type { Quantities } from '../base/quantities.ts';
 import { costOf } from '../catalog/price.ts';
 import type { StreamCollector, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { protocolFault } from '../providers/formats/fault.ts';
-import { type ChannelAttempt, type AttemptResult, type Receiver } from './attempt.ts';
+import {
+  type ChannelAttempt,
+  type AttemptResult,
+  type Receiver,
+  answerTooLarge,
+} from './attempt.ts';
 import { withinLimit } from './pricing/bound.ts';
 import { beginStream, type RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
@@ -308,11 +313,7 @@ export class CollectingReceiver implements Receiver {
     const { answerBytesMax } = this.#funded.parts.limits;
     this.#bytes += piece.length;
     if (this.#bytes > answerBytesMax) {
-      this.#attempt.abort({
-        kind: 'fault',
-        stage: 'waiting',
-        fault: protocolFault(`the answer is larger than ${answerBytesMax} bytes`),
-      });
+      this.#attempt.abort(answerTooLarge(answerBytesMax));
       return true;
     }
     return this.#coverage.data(piece, this);
