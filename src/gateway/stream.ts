@@ -1,6 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { costOf } from '../catalog/price.ts';
+import type { CallStage } from '../http/upstream.ts';
 import type { StreamCollector, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { protocolFault } from '../providers/formats/fault.ts';
 import {
@@ -54,6 +55,14 @@ class Coverage {
   /** What was read last waits for money, or there was none for it. */
   get isWaiting(): boolean {
     return this.#waiting;
+  }
+
+  /**
+   * A finish reason and a count make a whole answer, even if the connection breaks after them, but
+   * not while a part of it waits for money.
+   */
+  get isWhole(): boolean {
+    return this.#meter.finished && this.#meter.quantities !== undefined && !this.#waiting;
   }
 
   /** Has a piece read, up to where it has to wait for money. */
@@ -275,16 +284,7 @@ export class ForwardingReceiver implements Receiver {
   }
 
   broken(): AttemptResult {
-    const { meter } = this.translator;
-    // A finish reason and a count make a whole answer, even if the connection breaks after them, but
-    // not while a part of it waits for money.
-    const isWhole = meter.finished && meter.quantities !== undefined;
-    if (isWhole && !this.#coverage.isWaiting) return this.#close();
-    return {
-      kind: 'fault',
-      stage: this.stage,
-      fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
-    };
+    return this.#coverage.isWhole ? this.#close() : brokenInside(this.translator.meter, this.stage);
   }
 }
 
@@ -352,15 +352,14 @@ export class CollectingReceiver implements Receiver {
   }
 
   broken(): AttemptResult {
-    const { meter } = this.collector;
-    const isWhole = meter.finished && meter.quantities !== undefined;
-    if (isWhole && !this.#coverage.isWaiting) return this.#close();
-    return {
-      kind: 'fault',
-      stage: 'waiting',
-      fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
-    };
+    return this.#coverage.isWhole ? this.#close() : brokenInside(this.collector.meter, 'waiting');
   }
 }
+
+const brokenInside = (meter: StreamMeter, stage: CallStage): AttemptResult => ({
+  kind: 'fault',
+  stage,
+  fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
+});
 
 export type StreamReceiver = ForwardingReceiver | CollectingReceiver;
