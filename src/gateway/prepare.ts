@@ -22,23 +22,17 @@ export function prepareCall(
   adapter: Adapter,
   call: VendorCall,
 ): VendorCall | AttemptResult | Promise<VendorCall | AttemptResult> {
-  const carried = inlineMedia(funded, progress, adapter, call);
-  if (carried === undefined) {
-    const ready = withKnownSignatures(funded, progress, openChannel, adapter, call);
-    return ready instanceof Promise ? ready.then((made) => unlessLeft(progress, made)) : ready;
-  }
-  return carried
-    .then((made) =>
-      'kind' in made ? made : withKnownSignatures(funded, progress, openChannel, adapter, made),
-    )
-    .then((made) => unlessLeft(progress, made));
+  const inlined = inlineMedia(funded, progress, adapter, call);
+  const prepared =
+    inlined === undefined
+      ? withKnownSignatures(funded, progress, openChannel, adapter, call)
+      : inlined.then((made) =>
+          'kind' in made ? made : withKnownSignatures(funded, progress, openChannel, adapter, made),
+        );
+  if (!(prepared instanceof Promise)) return prepared;
+  // A client that left in the meantime needs no call.
+  return prepared.then((made) => (progress.left ? { kind: 'left' } : made));
 }
-
-/** A client that left in the meantime needs no call. */
-const unlessLeft = (
-  { left }: RequestProgress,
-  made: VendorCall | AttemptResult,
-): VendorCall | AttemptResult => (left ? { kind: 'left' } : made);
 
 /**
  * The key of stored signatures: the vendor's model for any channel, or one account at the vendor.
