@@ -6,7 +6,7 @@ import { linesOf, recordColumns } from '../../usage/record.ts';
 import { linesText } from '../settle.ts';
 import type { TaskParts } from './parts.ts';
 import { endTask, type TaskEnd } from './queries.ts';
-import type { Task, TaskError } from './task.ts';
+import { channelNameOf, type Task, type TaskError } from './task.ts';
 
 /**
  * Once the video is stored: charges it, records it and shows it, in one transaction. Throws a
@@ -38,7 +38,7 @@ export async function completeTask(
   else if (beyond !== undefined) {
     const { id, model } = task;
     const { excess } = beyond;
-    parts.overran({ id, channel: channelOf(task), model, excess, reported: metered });
+    parts.overran({ id, channel: channelNameOf(task.channel), model, excess, reported: metered });
   }
 }
 
@@ -60,7 +60,7 @@ async function endAndLog(parts: TaskParts, task: Task, at: number, how: TaskEnd)
     key: task.keyId,
     model: task.model,
     group: task.group,
-    channel: channelOf(task),
+    channel: channelNameOf(task.channel),
     outcome: how.state === 'completed' ? 'completed' : how.error.code,
     costNano: ended.posted.toString(),
     durationMs: at - task.createdAt,
@@ -118,15 +118,12 @@ function recordOf(
     'video',
     task.model,
     task.group,
-    channelOf(task),
+    channelNameOf(task.channel),
     task.upstreamId ?? null,
   ];
   const excess = [beyond?.excess ?? null, beyond?.text ?? null];
   return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, text, ...excess];
 }
-
-/** The channel's name, without the key. */
-const channelOf = ({ channel }: Task): string => channel.slice(0, channel.lastIndexOf('@'));
 
 /** The cost of a video, and its price lines as text. */
 interface VideoBill {

@@ -7,7 +7,14 @@ import {
 } from '../../ledger/transactions/hold.ts';
 import type { Database, Statement, Transaction, SqlValue } from '../../storage/database.ts';
 import { skipLocked } from '../../storage/sql.ts';
-import { type NewTask, readTask, type Task, type TaskError, type TaskStatus } from './task.ts';
+import {
+  channelNameOf,
+  type NewTask,
+  readTask,
+  type Task,
+  type TaskError,
+  type TaskStatus,
+} from './task.ts';
 
 /** How long a task's id is valid: wall clock, milliseconds. */
 export const taskKeptMs = 86_400_000;
@@ -399,9 +406,7 @@ export async function openTasksByChannel(database: Database): Promise<ReadonlyMa
   );
   const open = new Map<string, number>();
   for (const row of rows) {
-    // The pin holds the channel's name and revision.
-    const pin = String(row['channel']);
-    const name = pin.slice(0, pin.lastIndexOf('@'));
+    const name = channelNameOf(String(row['channel']));
     open.set(name, (open.get(name) ?? 0) + Number(row['tasks']));
   }
   return open;

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import type { Resealer, Sealer } from '../../storage/seal.ts';
 import { textColumn } from '../../storage/sql.ts';
 import type { OpenChannel, OpenChannels } from '../channels/open-channels.ts';
+import { channelNameOf } from './task.ts';
 
 const secretPurpose = 'task-channel';
 /**
@@ -101,7 +102,7 @@ export class TaskChannels {
 
   /** The channel in the catalogue, if it is still sold unchanged. */
   #sold(id: string): Channel | undefined {
-    const channel = this.#catalog().channels.get(id.slice(0, id.lastIndexOf('@')));
+    const channel = this.#catalog().channels.get(channelNameOf(id));
     return channel && withEachKey(channel).find((keyed) => channelId(keyed) === id);
   }
 }

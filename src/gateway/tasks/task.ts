@@ -39,6 +39,9 @@ export interface Task {
   readonly faults: number;
 }
 
+/** The name in the id of a task's channel (`channelId`), which has a revision and perhaps a key. */
+export const channelNameOf = (id: string): string => id.slice(0, id.lastIndexOf('@'));
+
 export interface TaskError {
   readonly code: 'content_policy_violation' | 'generation_failed' | 'timeout' | 'submission_failed';
   readonly message: string;
