@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '../../base/fault.ts';
+import type { Quantities } from '../../base/quantities.ts';
 import { isNotStored, type StoredFile } from '../../media/files.ts';
 import type { VendorRequest } from '../../providers/adapter.ts';
 import { protocolFault } from '../../providers/formats/fault.ts';
@@ -13,7 +14,7 @@ import {
 } from '../../providers/task-adapter.ts';
 import { type HiddenFacts, shownMessage } from '../error-mapping.ts';
 import type { OpenChannel } from '../channels/open-channels.ts';
-import { callVendor } from './vendor-call.ts';
+import { callVendor, type TaskCallResult } from './vendor-call.ts';
 import { completeTask, failTask } from './finish.ts';
 import { pollAfterMs, type TaskParts } from './parts.ts';
 import { type PollResult, taskKeptMs } from './queries.ts';
@@ -32,7 +33,7 @@ const copyTimes = 3;
 /** The outcome of a poll: the task has ended, or its progress and the fault of the poll. */
 export type PollOutcome =
   | { readonly kind: 'ended' }
-  | { readonly kind: 'standing'; readonly standing: PollResult; readonly fault: Fault | undefined };
+  | { readonly kind: 'unfinished'; readonly result: PollResult; readonly fault: Fault | undefined };
 
 /** The file, why there is none yet, or why there will be none. */
 export type CopyResult = StoredFile | Fault | TaskError;
@@ -69,9 +70,10 @@ export async function pollTask(
   copy: CopyFile,
   stop: AbortSignal,
 ): Promise<PollOutcome> {
+  const { upstreamId, upstreamModel, seconds } = task;
   // The submitting process died before it stored the vendor's id, so the vendor may have the task:
   // it is not sent a second time.
-  if (task.upstreamId === undefined) return failed(parts, task, neverSent);
+  if (upstreamId === undefined) return failed(parts, task, neverSent);
   let openChannel: OpenChannel;
   try {
     openChannel = await parts.taskChannels.openChannel(task.channel);
@@ -81,52 +83,29 @@ export async function pollTask(
   }
   const adapter = openChannel.taskAdapter('video');
   assert(adapter !== undefined, 'a channel that took a video speaks of videos');
-  const { upstreamId, upstreamModel, seconds } = task;
   const accepted: AcceptedTask = { upstreamId, upstreamModel, seconds };
-  const call = (question: VendorRequest): ReturnType<typeof callVendor> => {
+  const call = (request: VendorRequest): Promise<TaskCallResult> => {
     const { replyBytesMax, poll: times } = parts.taskLimits;
-    return callVendor(
-      parts.timers,
-      openChannel,
-      adapter,
-      question,
-      upstreamModel,
-      { replyBytesMax, times },
-      stop,
-    );
+    const limits = { replyBytesMax, times };
+    return callVendor(parts.timers, openChannel, adapter, request, upstreamModel, limits, stop);
   };
   const called = await call(adapter.poll(accepted));
   const reported: VendorTaskProgress | TaskFault =
     'fault' in called ? called.fault : read(() => adapter.readPoll(called.reply, accepted));
-  if (stop.aborted) return stands(parts, task, undefined, undefined);
-  if (!isTaskFault(reported)) {
-    if (reported.state === 'failed')
-      return failed(
-        parts,
-        task,
-        errorOf(reported.fault, {
-          secret: openChannel.secret,
-          baseUrl: openChannel.upstream.urlOf('/'),
-        }),
-      );
-    if (reported.state === 'completed')
-      return delivered(parts, task, reported, stop, copy, (signal) =>
-        keep(parts, openChannel, adapter, task, reported.file, call, signal),
-      );
-  } else if (
-    reported.gone === true &&
-    ageOf(parts, task) >= goneAfterMs &&
-    task.faults + 1 >= goneTimes
-  ) {
-    return failed(parts, task, vanished);
+  if (stop.aborted) return unfinished(parts, task);
+  if (isTaskFault(reported)) {
+    const isBelieved = ageOf(parts, task) >= goneAfterMs && task.faults + 1 >= goneTimes;
+    if (reported.gone === true && isBelieved) return failed(parts, task, vanished);
+  } else if (reported.state === 'failed') {
+    const { secret, upstream } = openChannel;
+    const channel = { secret, baseUrl: upstream.urlOf('/') };
+    return failed(parts, task, errorOf(reported.fault, channel));
+  } else if (reported.state === 'completed') {
+    const made = { parts, task, openChannel, adapter, accepted, call };
+    const copied = await copy(task, (signal) => storeVideo(made, reported.file, signal));
+    return delivered(parts, task, reported.quantities, copied, stop);
   }
-  if (!isOver(parts, task))
-    return stands(
-      parts,
-      task,
-      isTaskFault(reported) ? undefined : reported,
-      isTaskFault(reported) ? reported : undefined,
-    );
+  if (!isOver(parts, task)) return unfinished(parts, task, reported);
   if (adapter.cancel !== undefined) await call(adapter.cancel(accepted));
   return failed(parts, task, timedOut);
 }
@@ -159,38 +138,42 @@ function errorOf(fault: Fault, channel: HiddenFacts): TaskError {
   return { code: 'generation_failed', message: `The video could not be generated${detail}` };
 }
 
+/** Ends the task once its video is stored. `copied`: undefined when too many copies run already. */
 async function delivered(
   parts: TaskParts,
   task: Task,
-  { quantities }: Extract<VendorTaskProgress, { readonly state: 'completed' }>,
+  metered: Quantities | undefined,
+  copied: CopyResult | undefined,
   stop: AbortSignal,
-  copy: CopyFile,
-  copying: (signal: AbortSignal) => Promise<CopyResult>,
 ): Promise<PollOutcome> {
-  const file = await copy(task, copying);
-  // Too many copies run already: this task is polled again soon.
-  if (file === undefined) return stands(parts, task, { state: 'running' }, undefined);
-  if ('code' in file) return failed(parts, task, file);
-  if (!('kind' in file)) {
-    await completeTask(parts, task, file, quantities);
+  if (copied === undefined) return unfinished(parts, task, { state: 'running' });
+  if ('code' in copied) return failed(parts, task, copied);
+  if (!('kind' in copied)) {
+    await completeTask(parts, task, copied, metered);
     return ended;
   }
-  if (stop.aborted) return stands(parts, task, undefined, undefined);
-  if (!isOver(parts, task) || task.faults + 1 < copyTimes)
-    return stands(parts, task, undefined, file);
+  if (stop.aborted) return unfinished(parts, task);
+  if (!isOver(parts, task) || task.faults + 1 < copyTimes) return unfinished(parts, task, copied);
   return failed(parts, task, timedOut);
 }
 
+/** A task whose vendor has made the video. */
+interface MadeVideo {
+  readonly parts: TaskParts;
+  readonly task: Task;
+  readonly openChannel: OpenChannel;
+  readonly adapter: TaskAdapter;
+  readonly accepted: AcceptedTask;
+  readonly call: (request: VendorRequest) => Promise<TaskCallResult>;
+}
+
 /** Stores a copy of the video that is independent of the vendor. */
-async function keep(
-  parts: TaskParts,
-  openChannel: OpenChannel,
-  adapter: TaskAdapter,
-  task: Task,
+async function storeVideo(
+  made: MadeVideo,
   file: TaskFile,
-  call: (question: VendorRequest) => ReturnType<typeof callVendor>,
   signal: AbortSignal,
 ): Promise<CopyResult> {
+  const { parts, task, openChannel, adapter, accepted, call } = made;
   const wanted = {
     account: task.account,
     kind: 'video',
@@ -200,15 +183,14 @@ async function keep(
   if (file.kind === 'request') {
     const called = await call(file.request);
     if ('fault' in called) return called.fault;
-    const { upstreamId = '', upstreamModel, seconds } = task;
     const located = read(
       () =>
-        adapter.readFileLocation?.(called.reply, { upstreamId, upstreamModel, seconds }) ??
+        adapter.readFileLocation?.(called.reply, accepted) ??
         protocolFault('a file that nobody finds'),
     );
-    if (isTaskFault(located) || located.kind === 'request')
-      return isTaskFault(located) ? located : protocolFault('a file behind a file');
-    return keep(parts, openChannel, adapter, task, located, call, signal);
+    if (isTaskFault(located)) return located;
+    if (located.kind === 'request') return protocolFault('a file behind a file');
+    return storeVideo(made, located, signal);
   }
   const stored =
     file.kind === 'bytes'
@@ -239,13 +221,17 @@ async function sourceOf(
   return { url, headers: { ...openChannel.sign, ...proof?.headers }, home };
 }
 
-/** The task's progress, never behind what was known before. */
-function stands(
+/**
+ * The task goes on. `reported`: its progress, of which nothing before is taken back, or the fault of
+ * the poll; undefined: nothing is known.
+ */
+function unfinished(
   { clock, taskLimits }: TaskParts,
   task: Task,
-  progress: { readonly state: string; readonly percent?: number } | undefined,
-  fault: Fault | undefined,
+  reported?: { readonly state: string; readonly percent?: number } | Fault,
 ): PollOutcome {
+  const [progress, fault] =
+    reported !== undefined && 'kind' in reported ? [undefined, reported] : [reported, undefined];
   const now = clock.now();
   const faults = fault === undefined ? 0 : task.faults + 1;
   const state = task.state === 'running' || progress?.state === 'running' ? 'running' : 'queued';
@@ -255,9 +241,6 @@ function stands(
   // The last poll is due when the task's time ends, not later.
   const overAt = task.createdAt + taskLimits.ageMs;
   const nextPollAt = now < overAt ? Math.min(now + afterMs, overAt) : now + afterMs;
-  return {
-    kind: 'standing',
-    standing: { id: task.id, claims: task.claims, state, percent, faults, nextPollAt },
-    fault,
-  };
+  const { id, claims } = task;
+  return { kind: 'unfinished', result: { id, claims, state, percent, faults, nextPollAt }, fault };
 }

@@ -28,7 +28,7 @@ interface ChannelPolls {
  */
 export class Poller {
   readonly #parts: TaskParts;
-  readonly #standings: PollResults;
+  readonly #results: PollResults;
   readonly #outcomes: WorkOutcomes;
   readonly #channels = new Map<string, ChannelPolls>();
   readonly #stop = new AbortController();
@@ -43,7 +43,7 @@ export class Poller {
   constructor(parts: TaskParts) {
     this.#parts = parts;
     const trouble = (error: unknown): void => parts.trouble(undefined, error);
-    this.#standings = new PollResults(parts.database, trouble);
+    this.#results = new PollResults(parts.database, trouble);
     this.#outcomes = new WorkOutcomes('polls', (_, error) => trouble(error));
     // Every poll and every copy listens to this signal.
     setMaxListeners(0, this.#stop.signal);
@@ -101,7 +101,7 @@ export class Poller {
       await new Promise<void>((resolve) => {
         this.#idle = resolve;
       });
-    await this.#standings.idle();
+    await this.#results.idle();
   }
 
   #channel(channel: string): ChannelPolls {
@@ -137,8 +137,8 @@ export class Poller {
     this.#busy += 1;
     try {
       const polled = await pollTask(this.#parts, task, this.#copy, this.#stop.signal);
-      if (polled.kind === 'standing') this.#standings.add(polled.standing);
-      this.#learn(polls, polled.kind === 'standing' ? polled.fault : undefined);
+      if (polled.kind === 'unfinished') this.#results.add(polled.result);
+      this.#learn(polls, polled.kind === 'unfinished' ? polled.fault : undefined);
     } catch (error) {
       this.#parts.trouble(task, error);
     } finally {
@@ -206,8 +206,8 @@ class PollResults {
     this.#failed = failed;
   }
 
-  add(standing: PollResult): void {
-    this.#waiting.push(standing);
+  add(result: PollResult): void {
+    this.#waiting.push(result);
     this.#writing ??= this.#write();
   }
 

@@ -196,13 +196,12 @@ export async function releaseTasks(database: Database): Promise<void> {
 export interface PollResult {
   readonly id: string;
   readonly claims: bigint;
-  readonly state: Extract<TaskStatus, 'new' | 'queued' | 'running'>;
+  readonly state: Extract<TaskStatus, 'queued' | 'running'>;
   readonly percent: number;
   readonly faults: number;
   readonly nextPollAt: number;
 }
 
-const pollResultColumns = 6;
 const batchSizes = [64, 16, 4, 1];
 const batchSql = new Map(batchSizes.map((size) => [size, pollResultsSql(size)]));
 
@@ -212,12 +211,12 @@ const batchSql = new Map(batchSizes.map((size) => [size, pollResultsSql(size)]))
  */
 export async function writePollResults(
   database: Database,
-  standings: readonly PollResult[],
+  results: readonly PollResult[],
 ): Promise<void> {
   let from = 0;
   for (const size of batchSizes) {
-    for (; standings.length - from >= size; from += size) {
-      const some = standings.slice(from, from + size);
+    for (; results.length - from >= size; from += size) {
+      const some = results.slice(from, from + size);
       await database.query(
         batchSql.get(size) ?? '',
         some.flatMap(({ id, claims, state, percent, faults, nextPollAt }) => [
@@ -236,7 +235,7 @@ export async function writePollResults(
 function pollResultsSql(count: number): string {
   const types = ['TEXT', 'BIGINT', 'TEXT', 'BIGINT', 'BIGINT', 'BIGINT'];
   const row = (n: number): string =>
-    `(${types.map((type, i) => `CAST($${n * pollResultColumns + i + 1} AS ${type})`).join(', ')})`;
+    `(${types.map((type, i) => `CAST($${n * types.length + i + 1} AS ${type})`).join(', ')})`;
   return `WITH s(id, claims, state, percent, faults, next) AS (VALUES ${Array.from({ length: count }, (_, n) => row(n)).join(', ')})
     UPDATE task SET state=s.state, percent=s.percent, faults=s.faults, next_poll_at=s.next FROM s
     WHERE task.id=s.id AND task.claims=s.claims AND task.ended_at IS NULL`;
