@@ -88,31 +88,31 @@ function* submittedBefore(
   return task?.state === 'failed' && task.upstreamId === undefined ? undefined : task;
 }
 
-type ChannelAssignment = Pick<Task, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'>;
+/** The channel that is to make a task, and the price that holds there. */
+export type ChannelAssignment = Pick<
+  Task,
+  'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'
+>;
 
 /** Records the next channel to call. False: another process has given the task up. */
 export async function assignChannel(
   database: Database,
   id: string,
-  pin: ChannelAssignment,
+  { channel, upstreamModel, variants, cost, bill }: ChannelAssignment,
   leaseUntil: number,
 ): Promise<boolean> {
   const sql = `UPDATE task SET channel=$2, upstream_model=$3, variants=$4, cost=$5, bill=$6, next_poll_at=$7
     WHERE id=$1 AND state='new' AND claims=0 RETURNING id`;
-  const { channel, upstreamModel, variants, cost, bill } = pin;
-  return (
-    (
-      await database.query(sql, [
-        id,
-        channel,
-        upstreamModel,
-        JSON.stringify(variants),
-        cost,
-        bill,
-        leaseUntil,
-      ])
-    ).length > 0
-  );
+  const rows = await database.query(sql, [
+    id,
+    channel,
+    upstreamModel,
+    JSON.stringify(variants),
+    cost,
+    bill,
+    leaseUntil,
+  ]);
+  return rows.length > 0;
 }
 
 /**

@@ -25,7 +25,14 @@ import { requireOffer, keyShare, endpointFor, kindsFor } from '../models/offers.
 import { limitWindowsOf } from '../reserve.ts';
 import { videoBill } from './finish.ts';
 import { pollAfterMs, submitLeaseMs, type TaskParts } from './parts.ts';
-import { acceptTask, insertTask, assignChannel, openTasksOf, withdrawTask } from './queries.ts';
+import {
+  acceptTask,
+  insertTask,
+  assignChannel,
+  type ChannelAssignment,
+  openTasksOf,
+  withdrawTask,
+} from './queries.ts';
 import type { NewTask, Task } from './task.ts';
 import { callVendor } from './vendor-call.ts';
 
@@ -52,7 +59,7 @@ export async function submitTask(
   const startedMonotonicMs = parts.clock.monotonicMs();
   const offer = requireOffer(parts.catalog(), principal, request.model);
   const video = videoRequestFor(offer, request);
-  const makers = videoCandidates(parts.openChannels, offer, request, video);
+  const candidates = videoCandidates(parts.openChannels, offer, request, video);
   const { name, limits } = offer.group;
   const entered = await parts.limiter.enter(
     `${principal.userId}/${name}`,
@@ -71,7 +78,7 @@ export async function submitTask(
     if (room === 'away')
       refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, unavailableRetryMs);
     if (room === 'full') refuse('too_many_files');
-    const ready = await withInlineImages(parts, makers, request, stop);
+    const ready = await withInlineImages(parts, candidates, request, stop);
     return await new Submission(parts, request, offer, ready, stop, startedMonotonicMs).run();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
@@ -87,30 +94,33 @@ export async function submitTask(
  */
 async function withInlineImages(
   parts: TaskParts,
-  makers: readonly VideoCandidate[],
+  candidates: readonly VideoCandidate[],
   { names, principal }: VideoSubmission,
   stop: AbortSignal,
 ): Promise<readonly VideoCandidate[]> {
   const isWanted = ({ adapter, call }: VideoCandidate, url: string): boolean =>
     !url.startsWith('data:') && adapter.needsBytes?.(url, call) === true;
-  const urls = makers.flatMap((maker) =>
-    maker.call.request.images.map(({ url }) => url).filter((url) => isWanted(maker, url)),
+  const urls = candidates.flatMap((candidate) =>
+    candidate.call.request.images.map(({ url }) => url).filter((url) => isWanted(candidate, url)),
   );
-  if (urls.length === 0) return makers;
+  if (urls.length === 0) return candidates;
   const got = await parts.downloads.all(
     principal.userId,
     [...new Set(urls)].map((url) => ({ url, kind: 'image' })),
     stop,
   );
   if (isDownloadFailure(got)) refuse('invalid_value', { param: names.image, why: got.why });
-  return makers.map((maker) => {
-    const images = maker.call.request.images.map((image) => {
-      const content = isWanted(maker, image.url) ? got.get(image.url) : undefined;
+  return candidates.map((candidate) => {
+    const images = candidate.call.request.images.map((image) => {
+      const content = isWanted(candidate, image.url) ? got.get(image.url) : undefined;
       return content === undefined
         ? image
         : { ...image, url: `data:${content.type};base64,${content.base64}` };
     });
-    return { ...maker, call: { ...maker.call, request: { ...maker.call.request, images } } };
+    return {
+      ...candidate,
+      call: { ...candidate.call, request: { ...candidate.call.request, images } },
+    };
   });
 }
 
@@ -119,7 +129,7 @@ class Submission {
   readonly #parts: TaskParts;
   readonly #request: VideoSubmission;
   readonly #offer: Offer;
-  readonly #makers: readonly VideoCandidate[];
+  readonly #candidates: readonly VideoCandidate[];
   readonly #stop: AbortSignal;
   readonly #startedMonotonicMs: number;
   /** The wall clock, ms: every channel has the prices of this moment. */
@@ -130,14 +140,14 @@ class Submission {
     parts: TaskParts,
     request: VideoSubmission,
     offer: Offer,
-    makers: readonly VideoCandidate[],
+    candidates: readonly VideoCandidate[],
     stop: AbortSignal,
     startedMonotonicMs: number,
   ) {
     this.#parts = parts;
     this.#request = request;
     this.#offer = offer;
-    this.#makers = makers;
+    this.#candidates = candidates;
     this.#stop = stop;
     this.#startedMonotonicMs = startedMonotonicMs;
     this.#at = parts.clock.now();
@@ -146,27 +156,28 @@ class Submission {
   async run(): Promise<SubmittedTask> {
     const first = this.#pick();
     if (first === undefined)
-      throw this.#blame({ kind: 'overloaded', message: 'no channel is available' });
-    const { createdAt, ...task } = this.#taskOf(first);
-    const known = await this.#commit({ ...task, createdAt }, first);
+      throw this.#refusalOf({ kind: 'overloaded', message: 'no channel is available' });
+    const task = this.#newTask(first);
+    const known = await this.#commit(task, first);
     if (known !== undefined) return known;
     let fault: Fault;
-    let maker: VideoCandidate | undefined = first;
+    let candidate: VideoCandidate | undefined = first;
     do {
-      if (this.#attempted.length > 1 && !(await this.#pin(maker))) return this.#lost();
-      const { submitted, mayRetry } = await this.#submit(maker);
+      if (this.#attempted.length > 1 && !(await this.#assign(candidate)))
+        return this.#refuseAsLate();
+      const { submitted, mayRetry } = await this.#submit(candidate);
       if (!isTaskFault(submitted)) {
-        if (!(await this.#accept(task.id, submitted.upstreamId))) return this.#lost();
-        this.#report(maker, 200, 'submitted');
-        return { ...task, createdAt, state: 'queued', percent: 0 };
+        if (!(await this.#accept(task.id, submitted.upstreamId))) return this.#refuseAsLate();
+        this.#report(candidate, 200, 'submitted');
+        return { ...task, state: 'queued', percent: 0 };
       }
       fault = submitted;
-      maker = mayRetry ? this.#pick() : undefined;
-    } while (maker !== undefined);
+      candidate = mayRetry ? this.#pick() : undefined;
+    } while (candidate !== undefined);
     const withdrawn = await this.#parts.database.transact(() => withdrawTask(task));
-    if (!withdrawn) return this.#lost();
+    if (!withdrawn) return this.#refuseAsLate();
     const last = this.#attempted.at(-1);
-    const why = this.#blame(fault, last);
+    const why = this.#refusalOf(fault, last);
     this.#report(last, 0, `fault:${fault.kind}`, why);
     throw why;
   }
@@ -174,35 +185,31 @@ class Submission {
   #pick(): VideoCandidate | undefined {
     const { health, clock, random, taskLimits } = this.#parts;
     if (this.#attempted.length >= taskLimits.attemptsMax) return undefined;
-    const maker = health.pick(this.#makers, this.#attempted, clock.monotonicMs(), random);
-    if (maker !== undefined) this.#attempted.push(maker);
-    return maker;
+    const candidate = health.pick(this.#candidates, this.#attempted, clock.monotonicMs(), random);
+    if (candidate !== undefined) this.#attempted.push(candidate);
+    return candidate;
   }
 
-  #taskOf(maker: VideoCandidate): NewTask {
+  #newTask(candidate: VideoCandidate): NewTask {
     const { principal, taskId, idempotencyKey } = this.#request;
     const { model, group } = this.#offer;
-    const createdAt = this.#at;
+    const { seconds, size } = candidate.call.request;
     return {
       id: taskId,
       account: principal.userId,
       keyId: principal.keyId,
-      limits: limitWindowsOf(principal, createdAt, this.#parts.limits.utcOffsetMinutes),
+      limits: limitWindowsOf(principal, this.#at, this.#parts.limits.utcOffsetMinutes),
       model: model.id,
       group: group.name,
-      seconds: maker.call.request.seconds,
-      size: maker.call.request.size,
-      createdAt,
+      seconds,
+      size,
+      createdAt: this.#at,
       idempotencyKey,
-      ...this.#pinned(maker),
+      ...this.#assignmentTo(candidate),
     };
   }
 
-  #pinned({
-    candidate,
-    adapter,
-    call,
-  }: VideoCandidate): Pick<NewTask, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'> {
+  #assignmentTo({ channel, adapter, call }: VideoCandidate): ChannelAssignment {
     const variants = adapter.variants(call);
     const tariff = this.#offer.tariff.terms?.plainAt(this.#at) ?? this.#offer.tariff;
     const { total, text } = videoBill(
@@ -211,7 +218,7 @@ class Submission {
       variants,
     );
     return {
-      channel: channelId(candidate.channel),
+      channel: channelId(channel),
       upstreamModel: call.upstreamModel,
       variants,
       cost: total,
@@ -221,11 +228,12 @@ class Submission {
 
   /**
    * Commits the money and the task. Holds the cost of the dearest channel, so that a later channel
-   * needs no more.
+   * needs no more. Returns the task of an earlier submission with this idempotency key, if there is
+   * one: its answer never arrived.
    */
-  async #commit(task: NewTask, { candidate }: VideoCandidate): Promise<Task | undefined> {
+  async #commit(task: NewTask, { channel }: VideoCandidate): Promise<Task | undefined> {
     const { database, taskChannels, clock, timers, taskLimits } = this.#parts;
-    const costs = this.#makers.map((maker) => this.#pinned(maker).cost);
+    const costs = this.#candidates.map((each) => this.#assignmentTo(each).cost);
     const amount = costs.reduce((most, cost) => (cost > most ? cost : most), 1n);
     const { id, account, limits, createdAt } = task;
     const hold = { id, account, amount, limits, at: createdAt };
@@ -233,14 +241,18 @@ class Submission {
       if (!(await couldHold(database, [account], amount))) refuse('insufficient_quota');
       await this.#request.beforeAttempts();
     }
-    await taskChannels.write(candidate.channel);
+    await taskChannels.write(channel);
     const untilMs = clock.monotonicMs() + taskLimits.moneyWaitMs;
     for (;;) {
       const inserted = await database
         .transact(() => insertTask(task, hold, clock.now() + submitLeaseMs(taskLimits)))
         .catch(whenBusy);
-      if (inserted.kind === 'known') return this.#same(inserted.task);
       if (inserted.kind === 'inserted') return undefined;
+      if (inserted.kind === 'known') {
+        if (inserted.task.state === 'new')
+          refuse('idempotency_in_progress', {}, unavailableRetryMs);
+        return inserted.task;
+      }
       if (inserted.kind === 'busy') {
         if (clock.monotonicMs() >= untilMs)
           refuse(
@@ -258,32 +270,24 @@ class Submission {
     }
   }
 
-  /**
-   * The task of an earlier submission with this idempotency key: its answer never arrived, and is
-   * returned now.
-   */
-  #same(task: Task): Task {
-    if (task.state === 'new') refuse('idempotency_in_progress', {}, unavailableRetryMs);
-    return task;
-  }
-
-  async #pin(maker: VideoCandidate): Promise<boolean> {
+  /** False: another process has given the task up. */
+  async #assign(candidate: VideoCandidate): Promise<boolean> {
     const { database, taskChannels, clock, taskLimits } = this.#parts;
-    await taskChannels.write(maker.candidate.channel);
+    await taskChannels.write(candidate.channel);
     return assignChannel(
       database,
       this.#request.taskId,
-      this.#pinned(maker),
+      this.#assignmentTo(candidate),
       clock.now() + submitLeaseMs(taskLimits),
     );
   }
 
   /** `mayRetry`: this vendor has certainly not taken the task, so another may get it. */
   async #submit(
-    maker: VideoCandidate,
+    candidate: VideoCandidate,
   ): Promise<{ readonly submitted: AcceptedSubmission | Fault; readonly mayRetry: boolean }> {
     const { health, clock, timers, taskLimits } = this.#parts;
-    const { id, openChannel, adapter, call } = maker;
+    const { id, openChannel, adapter, call } = candidate;
     const { replyBytesMax, submit: times } = taskLimits;
     const beganMs = clock.monotonicMs() - this.#startedMonotonicMs;
     const contacted = await callVendor(
@@ -296,20 +300,20 @@ class Submission {
       this.#stop,
     );
     const submitted =
-      'fault' in contacted ? contacted.fault : readSubmitted(maker, contacted.reply, call);
+      'fault' in contacted ? contacted.fault : readSubmitted(candidate, contacted.reply, call);
     if (!isTaskFault(submitted)) {
       health.answered(id, clock.monotonicMs());
       return { submitted, mayRetry: false };
     }
     health.faulted(id, submitted, clock.monotonicMs());
-    const unheard = 'stage' in contacted && contacted.stage === 'connecting';
-    const mayRetry = maySubmitElsewhere(submitted.kind, !unheard);
-    this.#failed(maker, submitted, unheard ? 'connecting' : 'waiting', beganMs, mayRetry);
+    const isReached = !('stage' in contacted && contacted.stage === 'connecting');
+    const mayRetry = maySubmitElsewhere(submitted.kind, isReached);
+    this.#failed(candidate, submitted, isReached ? 'waiting' : 'connecting', beganMs, mayRetry);
     return { submitted, mayRetry };
   }
 
   #failed(
-    { candidate: { channel } }: VideoCandidate,
+    { channel }: VideoCandidate,
     fault: Fault,
     stage: CallStage,
     beganMs: number,
@@ -351,7 +355,7 @@ class Submission {
   }
 
   /** Another process has given the task up and freed its money, because this one was too slow. */
-  #lost(): never {
+  #refuseAsLate(): never {
     refuse(
       'unavailable',
       { why: 'the task could not be submitted in time', id: this.#request.id },
@@ -359,15 +363,20 @@ class Submission {
     );
   }
 
-  #blame(fault: Fault, maker?: VideoCandidate): Refusal {
+  #refusalOf(fault: Fault, candidate?: VideoCandidate): Refusal {
     const retryAfterMs = this.#parts.health.retryAfterMs(
-      this.#makers,
+      this.#candidates,
       this.#parts.clock.monotonicMs(),
     );
-    return refusalFor(fault, this.#request.id, retryAfterMs, maker?.candidate.channel);
+    return refusalFor(fault, this.#request.id, retryAfterMs, candidate?.channel);
   }
 
-  #report(maker: VideoCandidate | undefined, status: number, outcome: string, why?: Refusal): void {
+  #report(
+    candidate: VideoCandidate | undefined,
+    status: number,
+    outcome: string,
+    why?: Refusal,
+  ): void {
     const { access, clock } = this.#parts;
     const { id, principal, model } = this.#request;
     const line = {
@@ -376,7 +385,7 @@ class Submission {
       keyId: principal.keyId,
       model,
       group: this.#offer.group.name,
-      channel: maker?.candidate.channel.name,
+      channel: candidate?.channel.name,
       stream: false,
       status,
       outcome,
@@ -432,11 +441,7 @@ export interface VideoSubmission {
 }
 
 /** One channel whose model can make the video. */
-interface VideoCandidate {
-  readonly candidate: Candidate;
-  readonly id: string;
-  readonly priority: number;
-  readonly weight: number;
+interface VideoCandidate extends Candidate {
   readonly openChannel: OpenChannel;
   readonly adapter: TaskAdapter;
   readonly call: VideoCall;
@@ -494,22 +499,21 @@ function videoCandidates(
   request: VideoSubmission,
   video: VideoRequest,
 ): readonly VideoCandidate[] {
-  const makers: VideoCandidate[] = [];
+  const able: VideoCandidate[] = [];
   let misfit: VideoMisfit | undefined;
   for (const candidate of candidates) {
     const openChannel = openChannels.of(candidate.channel);
     const adapter = openChannel.taskAdapter('video');
     if (adapter === undefined) continue;
-    const { id, priority, weight, upstreamModel } = candidate;
+    const { upstreamModel } = candidate;
     const call = { request: video, taskId: request.taskId, publicModel: model.id, upstreamModel };
     const unfit = tooLong(candidate, video) ?? adapter.misfit?.(call);
-    if (unfit === undefined)
-      makers.push({ candidate, id, priority, weight, openChannel, adapter, call });
+    if (unfit === undefined) able.push({ ...candidate, openChannel, adapter, call });
     else misfit ??= unfit;
   }
-  if (makers.length === 0 && misfit !== undefined)
+  if (able.length === 0 && misfit !== undefined)
     refuse('invalid_value', { param: request.names[misfit.param], why: misfit.why });
-  return makers;
+  return able;
 }
 
 function tooLong({ durations }: Candidate, { seconds }: VideoRequest): VideoMisfit | undefined {
