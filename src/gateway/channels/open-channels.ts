@@ -17,7 +17,7 @@ import type { Authorizer, VendorContext, Vendor } from '../../providers/vendor.t
  * A stream takes a whole connection, so this is how many streams one channel can have open; further
  * requests wait.
  */
-export const upstreamLimits: UpstreamLimits = { connectionsMax: 16_384, connectTimeoutMs: 5_000 };
+const upstreamLimits: UpstreamLimits = { connectionsMax: 16_384, connectTimeoutMs: 5_000 };
 
 /** A channel made ready: its vendor's adapters, open connections and credentials. */
 export interface OpenChannel {

@@ -16,26 +16,26 @@ import { outputLimit } from '../models/offers.ts';
  * A vendor's tokenizer may count up to this many times the tokens that ours counts for the same
  * text.
  */
-export const tokenizersDiffer = 2;
+const tokenizersDiffer = 2;
 /**
  * Tokens that a vendor may put before the client's text: its system prompt, the prompts of tools, a
  * schema as text.
  */
-export const tokensAdded = 2_048;
+const tokensAdded = 2_048;
 /**
  * One image at its highest price: gpt-4o-mini, 8 tiles
  * (developers.openai.com/api/docs/guides/images-vision, 2026-08).
  */
-export const tokensPerImage = 49_152;
+const tokensPerImage = 49_152;
 /** Some vendors raise a smaller output limit to this one (recorded: Azure, OpenRouter). */
 export const vendorOutputTokensMin = 16;
 /** The context of a model for which the catalogue has none. */
-export const contextUnknown = 1_048_576;
+const contextUnknown = 1_048_576;
 /**
  * How often a vendor that runs tools may run its model for one answer (platform.claude.com/docs,
  * server tools, 2026-08).
  */
-export const roundsMax = 10;
+const roundsMax = 10;
 /**
  * Images and audio cost at most this many times the amount that was reserved for them: vendors
  * round up.
