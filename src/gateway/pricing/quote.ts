@@ -218,9 +218,8 @@ export class Quote {
     endedAt: number,
   ): Tariff {
     const terms = this.#terms;
-    const [requested] = this.#tariffs;
-    if (terms === undefined || requested === undefined)
-      return requested ?? this.#dearest(quantities, variant);
+    // Without terms there is one tariff.
+    if (terms === undefined) return dearest(this.#tariffs, quantities, variant);
     const { mode, region } = this.#demand ?? {};
     const window = terms.windowAt(terms.price.windows?.moment === 'finished' ? endedAt : this.#at);
     const under = (name: string | undefined): Tariff =>
@@ -230,19 +229,11 @@ export class Quote {
     const names = servedTierNames(served);
     if (names.length === 0) return under(undefined);
     const name = names.find((one) => terms.price.modes?.[one] !== undefined);
-    const limit = [under(wanted), under(undefined)].reduce((a, b) =>
-      total(b, quantities, variant) > total(a, quantities, variant) ? b : a,
-    );
+    const limit = dearest([under(wanted), under(undefined)], quantities, variant);
     // A tier that no price lists counts as the dearest that may have been served.
     if (name === undefined) return limit;
     const by = under(name);
     return total(by, quantities, variant) > total(limit, quantities, variant) ? limit : by;
-  }
-
-  #dearest(quantities: Quantities, variant: string | undefined): Tariff {
-    return this.#tariffs.reduce((a, b) =>
-      total(b, quantities, variant) > total(a, quantities, variant) ? b : a,
-    );
   }
 
   /**
@@ -293,6 +284,12 @@ const highest = (amounts: readonly Nano[]): Nano =>
   amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
 const total = (tariff: Tariff, quantities: Quantities, variant: string | undefined): Nano =>
   costOf(tariff, quantities, variant).total;
+const dearest = (
+  tariffs: readonly Tariff[],
+  quantities: Quantities,
+  variant: string | undefined,
+): Tariff =>
+  tariffs.reduce((a, b) => (total(b, quantities, variant) > total(a, quantities, variant) ? b : a));
 const listed = ({ price }: TariffTerms, { names }: RequestedTerm): string | undefined =>
   names.find((name) => price.modes?.[name] !== undefined);
 
@@ -390,21 +387,10 @@ export function makeQuote(
 ): QuoteResult {
   const { terms } = offer.tariff;
   const tariff = terms === undefined ? offer.tariff : terms.plainAt(context.at);
-  const varies = terms?.price.windows?.moment === 'finished';
   if (demand === undefined) {
-    if (terms === undefined || !varies) return { offer, tariff };
-    return {
-      offer,
-      tariff,
-      quote: new Quote(
-        undefined,
-        tariffsOf(terms, { at: context.at }),
-        offer,
-        context.at,
-        noneNamed,
-        size,
-      ),
-    };
+    if (terms?.price.windows?.moment !== 'finished') return { offer, tariff };
+    const windows = tariffsOf(terms, { at: context.at });
+    return { offer, tariff, quote: new Quote(undefined, windows, offer, context.at, [], size) };
   }
   const { mode, region: place } = demand;
   const sold = mode && modeSold(offer, mode, context.capability);
@@ -426,8 +412,6 @@ export function makeQuote(
     quote: new Quote(demand, tariffs, offer, context.at, named, size),
   };
 }
-
-const noneNamed: readonly NamedModelPrice[] = [];
 
 /** What a request asks of a price, and when. `at`: wall clock, ms. */
 interface RequestedTerms {
