@@ -118,13 +118,15 @@ class ImageStore {
   }
 
   async #bytes(from: GeneratedImage['from']): Promise<{ readonly b64_json: string } | NotStored> {
-    const source = 'url' in from ? this.#source(from) : undefined;
-    const bytes =
-      source === undefined
-        ? undefined
-        : await downloadWithRetries(() => this.#files.take(source, this.#bytesMax, this.#left));
-    if (bytes !== undefined && 'why' in bytes) return bytes;
-    const base64 = 'base64' in from ? from.base64 : (bytes?.toString('base64') ?? '');
+    let base64: string;
+    if ('base64' in from) base64 = from.base64;
+    else {
+      const bytes = await downloadWithRetries(() =>
+        this.#files.take(this.#source(from), this.#bytesMax, this.#left),
+      );
+      if ('why' in bytes) return bytes;
+      base64 = bytes.toString('base64');
+    }
     const head = Buffer.from(base64.slice(0, headBytes), 'base64');
     if (fileType(head, 'image') === undefined)
       return { why: 'wrong type', detail: 'it is no image that we know' };
