@@ -3,12 +3,12 @@ export interface PeriodicCheck {
   check(): void;
 }
 
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 /**
  * Checks in one turn of the event loop. When ten thousand silent streams each get a comment,
  * arrived data does not wait for all of them.
  */
-const lookedAtOnce = 128;
+const checkedAtOnce = 128;
 
 /**
  * One timer for all open streams: keep-alive comments and paying for unseen thinking need no timer
@@ -19,13 +19,13 @@ export class PeriodicChecks {
   readonly #watched = new Set<PeriodicCheck>();
   #timer: NodeJS.Timeout | undefined;
   /** The streams that the current round has not checked yet. */
-  #row: Iterator<PeriodicCheck> | undefined;
+  #round: Iterator<PeriodicCheck> | undefined;
   /**
    * The timer fired during a round: another round follows, since a check counts as elapsed time.
    */
   #again = false;
 
-  constructor(everyMs = lookEveryMs) {
+  constructor(everyMs = checkEveryMs) {
     this.everyMs = everyMs;
   }
 
@@ -35,43 +35,43 @@ export class PeriodicChecks {
 
   add(watched: PeriodicCheck): void {
     this.#watched.add(watched);
-    this.#timer ??= setInterval(this.#lookAll, this.everyMs).unref();
+    this.#timer ??= setInterval(this.#beginRound, this.everyMs).unref();
   }
 
   remove(watched: PeriodicCheck): void {
     this.#watched.delete(watched);
   }
 
-  readonly #lookAll = (): void => {
-    if (this.#row !== undefined) {
+  readonly #beginRound = (): void => {
+    if (this.#round !== undefined) {
       this.#again = true;
       return;
     }
-    if (this.#watched.size > 0) return this.#look(this.#watched.values());
+    if (this.#watched.size > 0) return this.#checkSome(this.#watched.values());
     clearInterval(this.#timer);
     this.#timer = undefined;
   };
 
-  #look(row: Iterator<PeriodicCheck>): void {
-    for (let n = 0; n < lookedAtOnce; n++) {
-      const next = row.next();
-      if (next.done) return this.#ended();
+  #checkSome(round: Iterator<PeriodicCheck>): void {
+    for (let n = 0; n < checkedAtOnce; n++) {
+      const next = round.next();
+      if (next.done) return this.#endRound();
       next.value.check();
     }
-    this.#row = row;
-    setImmediate(this.#lookOn);
+    this.#round = round;
+    setImmediate(this.#goOn);
   }
 
-  #ended(): void {
+  #endRound(): void {
     if (!this.#again) return;
     this.#again = false;
-    this.#row = this.#watched.values();
-    setImmediate(this.#lookOn);
+    this.#round = this.#watched.values();
+    setImmediate(this.#goOn);
   }
 
-  readonly #lookOn = (): void => {
-    const row = this.#row;
-    this.#row = undefined;
-    if (row !== undefined) this.#look(row);
+  readonly #goOn = (): void => {
+    const round = this.#round;
+    this.#round = undefined;
+    if (round !== undefined) this.#checkSome(round);
   };
 }
