@@ -8,7 +8,8 @@ export const minuteMs = 60_000;
 /** "Now" covers this many minutes. */
 export const recentMinutes = 5;
 
-const firstPrefix = 'first:';
+/** Begins the kinds of first bytes; the rest is the bucket, which each grows by `bucketGrowth`. */
+export const firstBytePrefix = 'first:';
 /**
  * The kind that counts answers beyond the bound of their requests. The attempts of these answers
  * count under another kind, too.
@@ -17,7 +18,7 @@ export const overrunKind = 'overrun';
 
 /**
  * A channel's count of one kind within a slot (its beginning, wall clock, ms): `ok`, the kind of a
- * fault, `overrun`, or the class of a first byte.
+ * fault, `overrun`, or the bucket of a first byte.
  */
 export interface ChannelCount {
   readonly slot: number;
@@ -26,26 +27,24 @@ export interface ChannelCount {
   readonly count: number;
 }
 
-/** The kind that names the class of a first byte. */
-const firstByteKind = (at: number): string => `${firstPrefix}${at}`;
+const firstByteKind = (bucket: number): string => `${firstBytePrefix}${bucket}`;
 
 /** The milliseconds within which this share of first bytes came; undefined without any. */
 export function firstByteShare(
   counts: Iterable<Pick<ChannelCount, 'kind' | 'count'>>,
   share: number,
 ): number | undefined {
-  const classes = new Map<number, number>();
+  const buckets = new Map<number, number>();
   let total = 0;
   for (const { kind, count } of counts) {
-    if (!kind.startsWith(firstPrefix)) continue;
-    const at = Number(kind.slice(firstPrefix.length));
-    classes.set(at, (classes.get(at) ?? 0) + count);
+    if (!kind.startsWith(firstBytePrefix)) continue;
+    add(buckets, Number(kind.slice(firstBytePrefix.length)), count);
     total += count;
   }
   let before = 0;
-  for (const [at, count] of [...classes].sort(([a], [b]) => a - b)) {
+  for (const [bucket, count] of [...buckets].sort(([a], [b]) => a - b)) {
     before += count;
-    if (before >= total * share) return Math.round(bucketGrowth ** (at - 0.5));
+    if (before >= total * share) return Math.round(bucketGrowth ** (bucket - 0.5));
   }
   return undefined;
 }
@@ -110,13 +109,13 @@ export class ChannelCounts {
   /** Counts one failed attempt. */
   failed({ channel, fault }: { readonly channel: string; readonly fault: FaultKind }): void {
     const now = this.#clock.now();
-    more(this.#tally(channel, now).faults, fault);
-    more(this.#minute(now).failed, channel);
+    add(this.#tally(channel, now).faults, fault);
+    add(this.#minute(now).failed, channel);
   }
 
   /** Counts one answer beyond the bound of its request. */
   overran(channel: string): void {
-    more(this.#tally(channel, this.#clock.now()).others, overrunKind);
+    add(this.#tally(channel, this.#clock.now()).others, overrunKind);
   }
 
   recent(): RecentCounts {
@@ -124,11 +123,11 @@ export class ChannelCounts {
     const minutes = this.#lastMinutes();
     const firsts = new Map<number, number>();
     for (const minute of minutes)
-      for (const [at, count] of minute.firsts) firsts.set(at, (firsts.get(at) ?? 0) + count);
+      for (const [bucket, count] of minute.firsts) add(firsts, bucket, count);
     return {
       requests: minutes.reduce((sum, { requests }) => sum + requests, 0),
       errors: minutes.reduce((sum, { errors }) => sum + errors, 0),
-      firsts: [...firsts].map(([at, count]) => ({ kind: firstByteKind(at), count })),
+      firsts: [...firsts].map(([bucket, count]) => ({ kind: firstByteKind(bucket), count })),
     };
   }
 
@@ -169,7 +168,7 @@ export class ChannelCounts {
       minute.errors += failed - seen.failed;
       if (channel !== '' && ok > seen.ok) {
         this.#tally(channel, now).ok += ok - seen.ok;
-        more(minute.answered, channel, ok - seen.ok);
+        add(minute.answered, channel, ok - seen.ok);
       }
       Object.assign(seen, { ok, failed, all });
     }
@@ -179,12 +178,12 @@ export class ChannelCounts {
 
   #readFirsts(channel: string, counts: readonly number[], minute: Minute, now: number): void {
     const { firsts: seen } = this.#seenOf(channel);
-    for (const [at, count] of counts.entries()) {
-      const fresh = count - (seen[at] ?? 0);
+    for (const [bucket, count] of counts.entries()) {
+      const fresh = count - (seen[bucket] ?? 0);
       if (fresh === 0) continue;
-      seen[at] = count;
-      more(this.#tally(channel, now).firsts, at, fresh);
-      more(minute.firsts, at, fresh);
+      seen[bucket] = count;
+      add(this.#tally(channel, now).firsts, bucket, fresh);
+      add(minute.firsts, bucket, fresh);
     }
   }
 
@@ -217,12 +216,12 @@ export class ChannelCounts {
 
   #close(): void {
     for (const [channel, { ok, others, faults, firsts }] of this.#tallies) {
-      const add = (kind: string, count: number) =>
+      const write = (kind: string, count: number) =>
         this.#waiting.push({ slot: this.#slot, channel, kind, count });
-      if (ok > 0) add('ok', ok);
-      for (const [fault, count] of faults) add(fault, count);
-      for (const [kind, count] of others) add(kind, count);
-      for (const [at, count] of firsts) add(firstByteKind(at), count);
+      if (ok > 0) write('ok', ok);
+      for (const [fault, count] of faults) write(fault, count);
+      for (const [kind, count] of others) write(kind, count);
+      for (const [bucket, count] of firsts) write(firstByteKind(bucket), count);
     }
     this.#tallies = new Map();
   }
@@ -248,6 +247,6 @@ export class ChannelCounts {
 /** The most counts that wait for the database. */
 const waitingMax = 100_000;
 
-function more<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
+function add<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
 }

@@ -3,6 +3,7 @@ import type { FaultKind } from '../../base/fault.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
 import {
   type ChannelCount,
+  firstBytePrefix,
   firstByteShare,
   overrunKind,
   type RecentAttempts,
@@ -76,6 +77,12 @@ export const healthOrder: readonly ChannelHealthState[] = [
   'parked',
 ];
 
+interface WithHealth {
+  readonly state: ChannelHealthState;
+}
+export const isWorse = (a: WithHealth, b: WithHealth): boolean =>
+  healthOrder.indexOf(a.state) > healthOrder.indexOf(b.state);
+
 /** A channel as all processes see it: the worst reported state, and the sums of their attempts. */
 export function channelAcrossNodes(
   reports: readonly NodeReport[],
@@ -96,7 +103,7 @@ export function channelAcrossNodes(
     running += one.running;
     recent.attempts += one.recent?.attempts ?? 0;
     recent.failed += one.recent?.failed ?? 0;
-    if (healthOrder.indexOf(one.state) > healthOrder.indexOf(worst.state)) worst = one;
+    if (isWorse(one, worst)) worst = one;
   }
   return { ...worst, running, recent };
 }
@@ -109,11 +116,7 @@ export function keyAcrossNodes(
 ): KeyReport {
   const healthy: KeyReport = { state: 'healthy', why: undefined };
   const seen = reports.flatMap(({ channels }) => channels[channel]?.keys?.[place] ?? []);
-  return seen.reduce(
-    (worst, one) =>
-      healthOrder.indexOf(one.state) > healthOrder.indexOf(worst.state) ? one : worst,
-    healthy,
-  );
+  return seen.reduce((worst, one) => (isWorse(one, worst) ? one : worst), healthy);
 }
 
 /**
@@ -192,7 +195,7 @@ export function countTotals(counts: readonly ChannelCount[]): CountTotals {
   let answered = 0;
   for (const { kind, count } of counts) {
     if (kind === 'ok') answered += count;
-    else if (kind !== overrunKind && !kind.startsWith('first:'))
+    else if (kind !== overrunKind && !kind.startsWith(firstBytePrefix))
       faults[kind] = (faults[kind] ?? 0) + count;
   }
   const errors = Object.values(faults).reduce((sum, count) => sum + count, 0);
@@ -237,7 +240,7 @@ export function* attemptsByHour(
 }
 
 const attemptSums = `CAST(SUM(count) AS BIGINT) AS attempts, CAST(SUM(CASE WHEN kind='ok' THEN 0 ELSE count END) AS BIGINT) AS failed
-  FROM channel_count WHERE slot>=$1 AND kind<>$2 AND kind NOT LIKE 'first:%'`;
+  FROM channel_count WHERE slot>=$1 AND kind<>$2 AND kind NOT LIKE '${firstBytePrefix}%'`;
 
 const attemptsOf = (row: Row): ChannelAttempts => ({
   channel: String(row['channel']),
@@ -303,7 +306,7 @@ export interface NewHealthChange extends Omit<HealthChange, 'node'> {
 export function* writeReport(
   report: NodeReport,
   counts: readonly ChannelCount[],
-  turns: readonly NewHealthChange[],
+  changes: readonly NewHealthChange[],
 ): Transaction<void> {
   for (const { slot, channel, kind, count } of counts)
     yield {
@@ -311,7 +314,7 @@ export function* writeReport(
         ON CONFLICT (slot, channel, kind) DO UPDATE SET count=channel_count.count+excluded.count`,
       params: [slot, channel, kind, count],
     };
-  for (const { channel, at, state, why, until } of turns)
+  for (const { channel, at, state, why, until } of changes)
     yield {
       sql: 'INSERT INTO channel_turn (channel, at, node, state, why, until) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (channel, at, node) DO NOTHING',
       params: [channel, at, report.node, state, why ?? null, until ?? null],
@@ -323,11 +326,11 @@ export function* writeReport(
 }
 
 const countsKeptMs = 8 * 86_400_000;
-const turnsKeptMs = 30 * 86_400_000;
+const changesKeptMs = 30 * 86_400_000;
 
 /** Deletes expired counts, state changes and reports. */
 export function* forgetReports(now: number): Transaction<void> {
   yield { sql: 'DELETE FROM channel_count WHERE slot<$1', params: [now - countsKeptMs] };
-  yield { sql: 'DELETE FROM channel_turn WHERE at<$1', params: [now - turnsKeptMs] };
+  yield { sql: 'DELETE FROM channel_turn WHERE at<$1', params: [now - changesKeptMs] };
   yield { sql: 'DELETE FROM node_report WHERE at<$1', params: [now - 10 * reportAgeMsMax] };
 }

@@ -8,7 +8,7 @@ import type { OpenChannels } from '../channels/open-channels.ts';
 import type { PeriodicChecks } from '../periodic-checks.ts';
 import type { ChannelCounts } from './counts.ts';
 import {
-  healthOrder,
+  isWorse,
   type ChannelHealthState,
   type ChannelReport,
   forgetReports,
@@ -186,7 +186,5 @@ export class Reporter {
 
 /** A channel's state is that of its best key, since its requests go there. */
 function bestOf(states: readonly KeyState[]): KeyState {
-  return states.reduce((best, state) =>
-    healthOrder.indexOf(state.state) < healthOrder.indexOf(best.state) ? state : best,
-  );
+  return states.reduce((best, state) => (isWorse(best, state) ? state : best));
 }
