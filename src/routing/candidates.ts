@@ -1,3 +1,4 @@
+import { deleteOldest } from '../base/delete-oldest.ts';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import type { Random } from '../base/random.ts';
 import { unavailableRetryMs } from '../base/refusal.ts';
@@ -248,16 +249,9 @@ export class Health {
     if (breaker === undefined) {
       breaker = new Breaker();
       this.breakers.set(id, breaker);
-      if (this.breakers.size > breakersMax) this.forgetOldest();
+      if (this.breakers.size > breakersMax) deleteOldest(this.breakers);
     }
     return breaker;
-  }
-
-  private forgetOldest(): void {
-    for (const id of this.breakers.keys()) {
-      this.breakers.delete(id);
-      return;
-    }
   }
 }
 
@@ -285,18 +279,11 @@ export class Latencies {
     if (pace === undefined) {
       pace = { streamMs: 0, wholeMs: 0 };
       this.#paces.set(id, pace);
-      if (this.#paces.size > latenciesMax) this.#forgetOldest();
+      if (this.#paces.size > latenciesMax) deleteOldest(this.#paces);
     }
     const kind = streamed ? 'streamMs' : 'wholeMs';
     pace[kind] =
       pace[kind] === 0 ? Math.max(ms, 1) : Math.max(pace[kind] + newest * (ms - pace[kind]), 1);
-  }
-
-  #forgetOldest(): void {
-    for (const id of this.#paces.keys()) {
-      this.#paces.delete(id);
-      return;
-    }
   }
 
   /** Milliseconds; undefined: no such answer was measured. */

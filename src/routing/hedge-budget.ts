@@ -1,3 +1,5 @@
+import { deleteOldest } from '../base/delete-oldest.ts';
+
 /** One hedge is allowed for this many requests that could be hedged. */
 export const requestsPerHedge = 10;
 /** The most hedges that a quiet time saves up. */
@@ -24,7 +26,7 @@ export class HedgeBudget {
       model,
       Math.min((saved ?? requestsPerHedge) + 1, hedgesSavedMax * requestsPerHedge),
     );
-    if (saved === undefined && this.#saved.size > modelsMax) this.#forgetOldest();
+    if (saved === undefined && this.#saved.size > modelsMax) deleteOldest(this.#saved);
   }
 
   /** Spends one hedge, if one is left; returns whether it did. */
@@ -33,12 +35,5 @@ export class HedgeBudget {
     if (saved < requestsPerHedge) return false;
     this.#saved.set(model, saved - requestsPerHedge);
     return true;
-  }
-
-  #forgetOldest(): void {
-    for (const model of this.#saved.keys()) {
-      this.#saved.delete(model);
-      return;
-    }
   }
 }

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { deleteOldest } from '../base/delete-oldest.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import {
   DatabaseError,
@@ -443,12 +444,7 @@ export class SqliteConnection {
       returnsRows: statement.columns().length > 0,
       order: rewritten.order,
     };
-    if (this.#prepared.size >= statementsMax) {
-      for (const oldest of this.#prepared.keys()) {
-        this.#prepared.delete(oldest);
-        break;
-      }
-    }
+    if (this.#prepared.size >= statementsMax) deleteOldest(this.#prepared);
     this.#prepared.set(sql, prepared);
     return prepared;
   }

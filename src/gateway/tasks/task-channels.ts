@@ -1,3 +1,4 @@
+import { deleteOldest } from '../../base/delete-oldest.ts';
 import { type Channel, channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { Resealer, Sealer } from '../../storage/seal.ts';
@@ -95,8 +96,7 @@ export class TaskChannels {
       revision: 0,
     };
     this.#gone.set(id, channel);
-    for (const first of this.#gone.keys())
-      if (this.#gone.size > rememberedMax) this.#gone.delete(first);
+    if (this.#gone.size > rememberedMax) deleteOldest(this.#gone);
     return this.#openChannels.of(channel);
   }
 
