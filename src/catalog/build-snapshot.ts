@@ -106,7 +106,7 @@ function candidateOf(
     priority: channel.priority,
     weight: channel.weight / keys,
     upstreamModel,
-    pace: `${channel.name}@${channel.revision} ${model}`,
+    latencyKey: `${channel.name}@${channel.revision} ${model}`,
     ...(price === undefined ? {} : { cost: usualCost(price) }),
     ...(durations === undefined ? {} : { durations }),
   };

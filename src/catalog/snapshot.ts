@@ -133,7 +133,7 @@ export interface Candidate {
   /** The vendor's price of a usual request in nano-yuan; absent: not entered. */
   readonly cost?: number;
   /** The channel and the model, which together decide how fast a response is. */
-  readonly pace: string;
+  readonly latencyKey: string;
   readonly durations?: readonly number[];
   /** The list fees of its vendor's tools, where the model's price takes them. */
   readonly listFees?: Rates;

@@ -162,19 +162,19 @@ export class Health {
     choice: Choice,
   ): C | undefined {
     const known = this.knownOf(list, choice.policy);
-    const { affinity: together, policy, streamed } = choice;
-    const fast = policy === 'latency' && together === undefined;
+    const { affinity, policy, streamed } = choice;
+    const fast = policy === 'latency' && affinity === undefined;
     const fastestMs = fast ? this.fastestOf(list, known, streamed, now) : 0;
     for (
-      let draws = together !== undefined ? 1 : fast ? fastDrawsMax : drawsMax;
+      let draws = affinity !== undefined ? 1 : fast ? fastDrawsMax : drawsMax;
       draws > 0;
       draws--
     ) {
       const member =
         list[
-          together === undefined
+          affinity === undefined
             ? sampleFrom(known.sampler, random())
-            : rendezvousWinner(known.sampler, together)
+            : rendezvousWinner(known.sampler, affinity)
         ];
       if (member === undefined || excluded.includes(member) || this.classOf(member, now) !== 0)
         continue;
@@ -221,12 +221,12 @@ export class Health {
 
   private arrivalOf(
     candidate: RoutingCandidate,
-    { policy, affinity: together, streamed }: Choice,
+    { policy, affinity, streamed }: Choice,
     fastestMs: number,
     random: Random,
   ): number {
-    if (together !== undefined)
-      return arrivalTime(hashFraction(together, hashTexts([candidate.id])), candidate.weight || 1);
+    if (affinity !== undefined)
+      return arrivalTime(hashFraction(affinity, hashTexts([candidate.id])), candidate.weight || 1);
     const ms = policy === 'latency' ? this.latencies.of(candidate, streamed) : undefined;
     return arrivalTime(random(), latencyShare(candidate, ms, fastestMs));
   }
@@ -267,29 +267,29 @@ interface Latency {
   wholeMs: number;
 }
 
-const latencyKeyOf = ({ pace, id }: RoutingCandidate): string => pace ?? id;
+const latencyKeyOf = ({ latencyKey, id }: RoutingCandidate): string => latencyKey ?? id;
 
 /** How fast each candidate has answered lately, as this process has seen it. */
 export class Latencies {
-  readonly #paces = new Map<string, Latency>();
+  readonly #latencies = new Map<string, Latency>();
 
   record(candidate: RoutingCandidate, streamed: boolean, ms: number): void {
-    const id = latencyKeyOf(candidate);
-    let pace = this.#paces.get(id);
-    if (pace === undefined) {
-      pace = { streamMs: 0, wholeMs: 0 };
-      this.#paces.set(id, pace);
-      if (this.#paces.size > latenciesMax) deleteOldest(this.#paces);
+    const key = latencyKeyOf(candidate);
+    let latency = this.#latencies.get(key);
+    if (latency === undefined) {
+      latency = { streamMs: 0, wholeMs: 0 };
+      this.#latencies.set(key, latency);
+      if (this.#latencies.size > latenciesMax) deleteOldest(this.#latencies);
     }
     const kind = streamed ? 'streamMs' : 'wholeMs';
-    pace[kind] =
-      pace[kind] === 0 ? Math.max(ms, 1) : Math.max(pace[kind] + newest * (ms - pace[kind]), 1);
+    const before = latency[kind];
+    latency[kind] = Math.max(before === 0 ? ms : before + newest * (ms - before), 1);
   }
 
   /** Milliseconds; undefined: no such answer was measured. */
   of(candidate: RoutingCandidate, streamed: boolean): number | undefined {
-    const pace = this.#paces.get(latencyKeyOf(candidate));
-    return (streamed ? pace?.streamMs : pace?.wholeMs) || undefined;
+    const latency = this.#latencies.get(latencyKeyOf(candidate));
+    return (streamed ? latency?.streamMs : latency?.wholeMs) || undefined;
   }
 
   /** The fastest measured candidate's milliseconds; Infinity when none was measured. */
@@ -484,8 +484,8 @@ const arrivalTime = (luck: number, share: number): number => -Math.log(luck) / s
  * The fixed luck of a request group and a candidate, the same on every node. `hash` is `hashTexts`
  * of the candidate's id.
  */
-function hashFraction(together: number, hash: number): number {
-  let mixed = together ^ hash;
+function hashFraction(affinity: number, hash: number): number {
+  let mixed = affinity ^ hash;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 4_294_967_296;
@@ -512,7 +512,7 @@ export interface RoutingCandidate {
   /** What a usual request costs there, in any one unit. Absent: unknown. */
   readonly cost?: number;
   /** The key under which its latency is remembered; absent: its id. */
-  readonly pace?: string;
+  readonly latencyKey?: string;
 }
 
 /** Below this number, candidates are examined one by one. */
@@ -578,11 +578,11 @@ function sampleFrom({ places, sums }: WeightedSampler, luck: number): number {
  * The position of the rendezvous winner for this group of requests: the same one that examining
  * each candidate finds. -1: the sampler is empty.
  */
-function rendezvousWinner({ places, weights, hashes }: WeightedSampler, together: number): number {
+function rendezvousWinner({ places, weights, hashes }: WeightedSampler, affinity: number): number {
   let winner = 0;
   let first = Infinity;
   for (let i = 0; i < hashes.length; i++) {
-    const arrives = arrivalTime(hashFraction(together, hashes[i] ?? 0), weights[i] ?? 0);
+    const arrives = arrivalTime(hashFraction(affinity, hashes[i] ?? 0), weights[i] ?? 0);
     if (arrives >= first) continue;
     first = arrives;
     winner = i;

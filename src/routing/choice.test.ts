@@ -72,10 +72,13 @@ describe('latency', () => {
   });
 
   test('streams and whole answers are measured apart, and one model says nothing of another', () => {
-    const paces = new Latencies();
-    const [one, other] = [channel('a', 1, { pace: 'a m1' }), channel('a', 1, { pace: 'a m2' })];
-    paces.record(one, true, 100);
-    expect([paces.of(one, true), paces.of(one, false), paces.of(other, true)]).toEqual([
+    const latencies = new Latencies();
+    const [one, other] = [
+      channel('a', 1, { latencyKey: 'a m1' }),
+      channel('a', 1, { latencyKey: 'a m2' }),
+    ];
+    latencies.record(one, true, 100);
+    expect([latencies.of(one, true), latencies.of(one, false), latencies.of(other, true)]).toEqual([
       100,
       undefined,
       undefined,
@@ -83,10 +86,10 @@ describe('latency', () => {
   });
 
   test('the memory is bounded', () => {
-    const paces = new Latencies();
-    for (let i = 0; i <= latenciesMax; i++) paces.record(channel(String(i)), true, 1);
-    expect(paces.of(channel('0'), true)).toBeUndefined();
-    expect(paces.of(channel('1'), true)).toBe(1);
+    const latencies = new Latencies();
+    for (let i = 0; i <= latenciesMax; i++) latencies.record(channel(String(i)), true, 1);
+    expect(latencies.of(channel('0'), true)).toBeUndefined();
+    expect(latencies.of(channel('1'), true)).toBe(1);
   });
 
   test('a faster channel of another priority stays where its priority puts it', () => {
