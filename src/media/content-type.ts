@@ -57,25 +57,26 @@ const texts: Readonly<Record<string, string>> = {
   yml: 'application/yaml',
 };
 
-const markBytes = 1024;
+/** The first bytes of a file that show its type. */
+export const headBytes = 1024;
 
 /**
  * The type of `bytes` by their content; undefined when it is unknown. The `path` of the address
  * distinguishes texts and old office files.
  */
 export function contentType(bytes: Buffer, path: string): string | undefined {
-  const head = bytes.toString('latin1', 0, markBytes);
+  const head = bytes.toString('latin1', 0, headBytes);
   const mark = marks.find(([at, begin]) => head.startsWith(begin, at));
   if (mark !== undefined) return mark[2];
-  const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
+  const extension = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   if (head.startsWith('\x1aE\xdf\xa3'))
     return head.includes('webm') ? 'video/webm' : 'video/x-matroska';
   if (head.startsWith('PK\x03\x04')) return zipped.find(([member]) => bytes.includes(member))?.[1];
   if (head.startsWith('\xd0\xcf\x11\xe0'))
-    return ending === 'xls' ? 'application/vnd.ms-excel' : 'application/msword';
+    return extension === 'xls' ? 'application/vnd.ms-excel' : 'application/msword';
   if (bytes.length === 0 || bytes.includes(0) || !isUtf8(bytes)) return undefined;
   if (/^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body)\b/i.test(head)) return 'text/html';
-  return texts[ending] ?? 'text/plain';
+  return texts[extension] ?? 'text/plain';
 }
 
 const wanted: Readonly<Record<MediumKind, RegExp>> = {
@@ -90,9 +91,6 @@ export function typeMismatch(kind: MediumKind, type: string | undefined): string
   if (wanted[kind].test(type)) return undefined;
   return `what it gives is ${type === 'text/html' ? 'a web page' : type}, no ${kind}`;
 }
-
-/** The first bytes of a file that show its type. */
-export const headBytes = 1024;
 
 /** An SVG is text whose first element is `svg`, after a declaration, comments or a doctype. */
 const drawing =
@@ -110,7 +108,7 @@ export function fileType(bytes: Buffer, kind: FileKind): string | undefined {
 }
 
 /** Extensions for clients that save a file. */
-const endings: Readonly<Record<string, string>> = {
+const extensions: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
   'image/gif': 'gif',
@@ -128,4 +126,4 @@ const endings: Readonly<Record<string, string>> = {
   'video/quicktime': 'mov',
 };
 
-export const extensionOf = (type: string): string => endings[type] ?? 'bin';
+export const extensionOf = (type: string): string => extensions[type] ?? 'bin';

@@ -82,7 +82,7 @@ function lastTime(tail: Buffer): number | undefined {
   for (let next = cluster.next + cluster.content.length; next + 8 < tail.length; ) {
     const length = size(tail, next + 1);
     if (length === undefined) break;
-    if (tail[next] === 0xa3)
+    if (tail[next] === simpleBlock)
       latest = Math.max(
         latest,
         start + tail.readInt16BE(Math.min(length.next + 1, tail.length - 2)),
