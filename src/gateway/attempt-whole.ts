@@ -133,7 +133,7 @@ const noStream = (): never => {
 class WholeCall {
   readonly #adapter: WholeAnswerAdapter;
   readonly #call: VendorCall;
-  readonly #parts: Pick<GatewayParts, 'clock' | 'limits' | 'timers'>;
+  readonly #parts: GatewayParts;
   readonly #openChannel: OpenChannel;
   readonly #answersLater: boolean;
   #running: Pick<ChannelAttempt, 'abort'> | undefined;
@@ -147,7 +147,7 @@ class WholeCall {
   constructor(
     adapter: WholeAnswerAdapter,
     call: VendorCall,
-    parts: Pick<GatewayParts, 'clock' | 'limits' | 'timers'>,
+    parts: GatewayParts,
     openChannel: OpenChannel,
   ) {
     this.#adapter = adapter;
@@ -220,19 +220,10 @@ class WholeCall {
     }
   }
 
-  #poll({ poll: request, read, fault }: PendingAnswer): Promise<AttemptResult> {
-    const { limits } = this.#parts;
-    const polling = { ...limits, whole: limits.asyncJobs.poll };
-    const inquiry = { read, fault: fault ?? this.#adapter.fault };
-    const elsewhere =
-      request.url === undefined ? undefined : vendorHostOf(this.#openChannel, request.url);
-    if (elsewhere === undefined)
-      return this.#send(this.#openChannel, { ...inquiry, ask: () => request }, polling);
-    return this.#send(
-      elsewhere.openChannel,
-      { ...inquiry, ask: () => ({ ...request, path: elsewhere.path }) },
-      polling,
-    );
+  #poll({ poll, read, fault = this.#adapter.fault }: PendingAnswer): Promise<AttemptResult> {
+    const { openChannel, path } = pollTarget(this.#openChannel, poll);
+    const ask = (): VendorRequest => ({ ...poll, path });
+    return this.#send(openChannel, { ask, read, fault }, pollLimits(this.#parts));
   }
 
   async #send(
@@ -275,18 +266,13 @@ class WholeCall {
   #cancel(): void {
     const request: VendorRequest | undefined = this.#pending?.cancel;
     if (request === undefined) return;
-    const { limits } = this.#parts;
     const inquiry: BaseAdapter = {
       ask: () => request,
       read: () => nothingYet,
       fault: this.#adapter.fault,
     };
-    new ChannelAttempt(
-      inquiry,
-      this.#call,
-      { ...limits, whole: limits.asyncJobs.poll },
-      noStream,
-    ).start(this.#openChannel, 'send_unsupported');
+    const attempt = new ChannelAttempt(inquiry, this.#call, pollLimits(this.#parts), noStream);
+    attempt.start(this.#openChannel, 'send_unsupported');
   }
 }
 
@@ -299,16 +285,22 @@ const hasEnded = (fault: PendingFault, late: boolean): boolean =>
 const overdue = (totalMs: number, last: Fault | undefined): string =>
   `no answer within ${totalMs / 1_000} seconds${last === undefined ? '' : `; the last reply: ${last.message}`}`;
 
-function vendorHostOf(
+/** The timeouts of a poll, and of a cancellation. */
+const pollLimits = ({ limits }: GatewayParts): GatewayLimits => ({
+  ...limits,
+  whole: limits.asyncJobs.poll,
+});
+
+/** Where a poll goes: to the address that the vendor named, if its host is the vendor's. */
+function pollTarget(
   openChannel: OpenChannel,
-  address: string,
-): { readonly openChannel: OpenChannel; readonly path: string } | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  const upstream = openChannel.vendorHost(url);
-  if (upstream === undefined) return undefined;
+  { url: address, path }: PendingAnswer['poll'],
+): { readonly openChannel: OpenChannel; readonly path: string } {
+  const url = address !== undefined && URL.canParse(address) ? new URL(address) : undefined;
+  const upstream = url && openChannel.vendorHost(url);
+  if (url === undefined || upstream === undefined) return { openChannel, path };
   return {
-    openChannel: { ...openChannel, upstream, place: (path) => path },
+    openChannel: { ...openChannel, upstream, place: (complete) => complete },
     path: url.pathname + url.search,
   };
 }
