@@ -217,7 +217,8 @@ function fundedBy(
 }
 
 function tokensAtFirst(request: ApiRequest, admitted: Admission): number {
-  return request.stream ? firstSlice(admitted.outputTokens) : admitted.outputTokens;
+  const { outputTokens } = admitted;
+  return request.stream ? Math.min(sliceFirst, outputTokens) : outputTokens;
 }
 
 const none: readonly LimitWindow[] = [];
@@ -252,10 +253,6 @@ const sliceFirst = 256;
 const sliceMax = 4_096;
 /** Tokens of blanks or dashes in one answer, which have more bytes than `bytesPerTokenEver`. */
 const tokensOfBlanks = 1_024;
-
-function firstSlice(outputTokens: number): number {
-  return Math.min(sliceFirst, outputTokens);
-}
 
 /**
  * The money behind one running answer. Knows how far the answer may go, and takes the next slice
