@@ -22,12 +22,12 @@ export interface LimitCalendar {
   readonly at: number;
 }
 
-/** In the order in which the ledger locks their windows. */
-const kinds = {
-  day: 'dailyLimit',
-  month: 'monthlyLimit',
-  total: 'limit',
-} as const satisfies Record<WindowKind, keyof Limits>;
+/** The kinds of limits, in the order in which the ledger locks their windows. */
+const kinds: readonly (readonly [kind: WindowKind, member: keyof Limits])[] = [
+  ['day', 'dailyLimit'],
+  ['month', 'monthlyLimit'],
+  ['total', 'limit'],
+];
 
 /** The present windows of a key by kind, for the limits that it has. */
 export function windowsOfKey(
@@ -96,8 +96,8 @@ export function* changeKeyLimits(
 ): Transaction<void> {
   const { id: keyId } = after;
   const windows = windowsOfKey(after, calendar);
-  for (const kind of ['day', 'month', 'total'] as const) {
-    const [was, is, window] = [before[kinds[kind]], after[kinds[kind]], windows.get(kind)];
+  for (const [kind, member] of kinds) {
+    const [was, is, window] = [before[member], after[member], windows.get(kind)];
     if (was === is) continue;
     if (is === undefined) yield* closeWindowsTx(keyId, kind, calendar.at);
     else if (was !== undefined) yield* changeLimitTx({ id: `key:${keyId}:${kind}`, amount: is });
