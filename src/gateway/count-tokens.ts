@@ -53,14 +53,11 @@ export async function enterFree(
 ): Promise<Pass> {
   const { group, userId, keyId } = principal;
   const own = catalog().groups.get(group)?.limits ?? noLimits;
-  const entered = await (own.rpm === undefined
-    ? limiter.enter(
-        `counts/${keyId}`,
-        { ...own, rpm: limits.countsPerMinute },
-        0,
-        keyShare(principal),
-      )
-    : limiter.enter(`${userId}/${group}`, own, 0, keyShare(principal)));
+  const [subject, allowance] =
+    own.rpm === undefined
+      ? [`counts/${keyId}`, { ...own, rpm: limits.countsPerMinute }]
+      : [`${userId}/${group}`, own];
+  const entered = await limiter.enter(subject, allowance, 0, keyShare(principal));
   if ('limitOf' in entered) throw new LimitReached(entered, 0);
   return entered;
 }
@@ -133,7 +130,7 @@ function countCallFor(parts: GatewayParts, request: ApiRequest, candidate: Candi
     includeUsage,
     streamUpstream: false,
     outputTokensMax: undefined,
-    ...(headers === undefined ? {} : { clientHeaders: headers }),
+    clientHeaders: headers,
     answerId,
     created: Math.floor(parts.clock.now() / 1_000),
   };
