@@ -203,8 +203,9 @@ export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void 
 }
 
 /**
- * Refuses what no vendor of the model does, such as a translation by a vendor that only transcribes.
- * Where vendors do it and none of them is well, the refusal is another one, since that passes.
+ * Refuses what no vendor of the model does, such as a translation by a vendor that only
+ * transcribes. Where vendors do it and none of them is well, the refusal is another one, since that
+ * passes.
  */
 function refuseUnserved(
   { openChannels }: GatewayParts,

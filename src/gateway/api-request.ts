@@ -134,8 +134,8 @@ export const defaultsWithoutText = {
 } as const satisfies Partial<ApiRequest>;
 
 /**
- * How the client's format ends a stream, breaks it off, keeps it open, and tells usage and cost. `api/`
- * knows the shapes; the pipeline only decides when.
+ * How the client's format ends a stream, breaks it off, keeps it open, and tells usage and cost.
+ * `api/` knows the shapes; the pipeline only decides when.
  */
 export interface ClientFormat {
   /** The end mark: sent once the charge is committed. */

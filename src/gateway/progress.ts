@@ -162,5 +162,6 @@ export function droppedText(dropped: readonly string[]): string {
   const paths = [...new Set(dropped.map((path) => path.replace(/[^\x21-\x7e]|,/g, '?')))].sort();
   const text = paths.join(', ');
   if (text.length <= droppedCharsMax) return text;
-  return `${text.slice(0, Math.max(0, text.lastIndexOf(', ', droppedCharsMax - moreDropped.length)))}${moreDropped}`;
+  const end = text.lastIndexOf(', ', droppedCharsMax - moreDropped.length);
+  return `${text.slice(0, Math.max(0, end))}${moreDropped}`;
 }

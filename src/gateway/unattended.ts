@@ -4,9 +4,9 @@ interface Stoppable {
 }
 
 /**
- * The requests that go on when their client has left, because it can come again for the answer: those
- * with an Idempotency-Key, and responses in the background. A node that stops ends them itself, since
- * closing their connections does not.
+ * The requests that go on when their client has left, because it can come again for the answer:
+ * those with an Idempotency-Key, and responses in the background. A node that stops ends them
+ * itself, since closing their connections does not.
  */
 export class UnattendedRequests {
   readonly #running = new Set<Stoppable>();

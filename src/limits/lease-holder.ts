@@ -114,8 +114,8 @@ export class LeaseHolder {
 
   /**
    * Ends a request for which `setAside` tokens were taken. Of what it did not use, only the part
-   * comes back that time has not worked off: the time between now and `paidUntil`, by the tighter of
-   * two limits.
+   * comes back that time has not worked off: the time between now and `paidUntil`, by the tighter
+   * of two limits.
    */
   leave(setAside: number, used: number, tpm: number | undefined, paidUntil: number): void {
     this.#placesLeft += 1;

@@ -14,8 +14,8 @@ export type LimitQuestion =
       readonly tokens: number;
     }
   /**
-   * Gives back all unused units. Ends the lease `number`, or, if that has ended, says which requests
-   * have ended since.
+   * Gives back all unused units. Ends the lease `number`, or, if that has ended, says which
+   * requests have ended since.
    */
   | {
       readonly limit: 'return';

@@ -36,9 +36,9 @@ export const isDownloadFailure = (
 ): result is DownloadFailure => 'why' in result;
 
 /**
- * A lookup takes one of the threads that look up names in a process, and cannot be cancelled. A name
- * server that does not answer holds it for long after its request is over. `bin/tollgate.js` makes
- * four such threads: clients have two, and vendors' names are looked up in the others.
+ * A lookup takes one of the threads that look up names in a process, and cannot be cancelled. A
+ * name server that does not answer holds it for long after its request is over. `bin/tollgate.js`
+ * makes four such threads: clients have two, and vendors' names are looked up in the others.
  */
 const lookupsMax = 2;
 

@@ -98,8 +98,8 @@ export interface Files {
   /** Removes the file. False when there was none. */
   remove(account: string, id: string): Promise<boolean>;
   /**
-   * Removes expired files and the remains of interrupted writes; returns the number of files. Rejects
-   * at the end where some cannot be removed. `stopped` ends it before the next few.
+   * Removes expired files and the remains of interrupted writes; returns the number of files.
+   * Rejects at the end where some cannot be removed. `stopped` ends it before the next few.
    */
   expire(stopped?: () => boolean): Promise<number>;
 }

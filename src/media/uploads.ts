@@ -154,7 +154,9 @@ export class Uploads {
     return Buffer.concat(read);
   }
 
-  /** The pieces go first: a piece that is left behind is named by its upload. False: it was gone. */
+  /**
+   * The pieces go first: a piece that is left behind is named by its upload. False: it was gone.
+   */
   async remove({ id, account, pieces }: Upload): Promise<boolean> {
     const { database, files } = this.#parts;
     for (const piece of pieces) await files.remove(account, piece);

@@ -53,8 +53,8 @@ interface CandidateList {
 
 /**
  * The health of this process's channels, one breaker per candidate id. `now` is always milliseconds
- * of one steady clock. An attempt that reached its vendor ends in `answered` or `faulted`, unless the
- * client left or another channel was faster. Counting of tokens reports nothing.
+ * of one steady clock. An attempt that reached its vendor ends in `answered` or `faulted`, unless
+ * the client left or another channel was faster. Counting of tokens reports nothing.
  */
 export class Health {
   private readonly breakers = new Map<string, Breaker>();

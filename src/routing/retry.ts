@@ -2,8 +2,8 @@ import type { FaultKind } from '../base/fault.ts';
 import type { CallStage } from '../http/upstream.ts';
 
 /**
- * What a retry may cost. `text`: everything but images. `media`: images, which may be charged although
- * no answer came. Videos have `maySubmitElsewhere`.
+ * What a retry may cost. `text`: everything but images. `media`: images, which may be charged
+ * although no answer came. Videos have `maySubmitElsewhere`.
  */
 export type CapabilityClass = 'text' | 'media';
 
@@ -43,8 +43,8 @@ export function mayRetry(
 }
 
 /**
- * Whether the channel that failed may be the next one, too. A vendor may close an idle connection in
- * the instant in which it is used: the first time, that says nothing of the channel.
+ * Whether the channel that failed may be the next one, too. A vendor may close an idle connection
+ * in the instant in which it is used: the first time, that says nothing of the channel.
  */
 export const mayRetrySameChannel = (
   fault: FaultKind,

@@ -222,8 +222,8 @@ async function sourceOf(
 }
 
 /**
- * The task goes on. `reported`: its progress, of which nothing before is taken back, or the fault of
- * the poll; undefined: nothing is known.
+ * The task goes on. `reported`: its progress, of which nothing before is taken back, or the fault
+ * of the poll; undefined: nothing is known.
  */
 function unfinished(
   { clock, taskLimits }: TaskParts,
