@@ -1,13 +1,20 @@
-import { bufferOf } from '../../base/json.ts';
+import assert from 'node:assert/strict';
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../base/clock.ts';
+import { bufferOf } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Channel } from '../../catalog/snapshot.ts';
 import type { Connection, ResponseHeaders } from '../../http/connection.ts';
 import { decodeResponseBody } from '../../http/content-encoding.ts';
 import { postControl } from '../../http/control-call.ts';
 import { UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../../http/upstream.ts';
-import type { VendorAnswer, VendorCall, BaseAdapter } from '../../providers/adapter.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type ImageAdapter,
+  isPending,
+} from '../../providers/adapter.ts';
+import { isFault } from '../../providers/formats/fault.ts';
 import type { AuthResult, Vendor } from '../../providers/vendor.ts';
 import { withoutSecret } from '../error-mapping.ts';
 import { OpenChannels, type OpenChannel } from './open-channels.ts';
@@ -119,7 +126,7 @@ function probeCallFor({ channel, capability, model, prompt }: Probe, clock: Cloc
 
 async function callOnce(
   openChannel: OpenChannel,
-  adapter: Reads,
+  adapter: ProbeAdapter,
   call: VendorCall,
   stage: (name: ProbeStage) => void,
   signal: AbortSignal,
@@ -148,13 +155,8 @@ async function callOnce(
   return read(reply, adapter, call);
 }
 
-type Reads = Omit<BaseAdapter, 'read'> & {
-  read(
-    reply: Buffer,
-    contentType: string,
-    call: VendorCall,
-  ): ReturnType<BaseAdapter['read']> | { afterMs: number };
-};
+/** An adapter of any capability. Those of probes answer at once. */
+type ProbeAdapter = Pick<ImageAdapter, 'ask' | 'read' | 'fault'>;
 
 interface Reply {
   readonly status: number;
@@ -162,27 +164,25 @@ interface Reply {
   readonly body: Buffer;
 }
 
-function read({ status, headers, body }: Reply, adapter: Reads, call: VendorCall): ProbeResult {
+function read(
+  { status, headers, body }: Reply,
+  adapter: ProbeAdapter,
+  call: VendorCall,
+): ProbeResult {
   const plain = decodeResponseBody(body, headers.get('content-encoding'), replyBytesMax);
   if (status < 200 || status > 299) {
     const { message } = adapter.fault(status, headers.toObject(), plain.toString('utf8'));
     return { ...failed(plain.length === 0 ? message : plain.toString('utf8')), status };
   }
   const answer = adapter.read(plain, headers.get('content-type') ?? '', call);
-  if ('kind' in answer) return { ...failed(answer.message), status };
-  if (!('body' in answer))
-    return { ok: true, status, quantities: undefined, error: undefined, answer: undefined };
-  return {
-    ok: true,
-    status,
-    quantities: answer.quantities,
-    error: undefined,
-    answer: errorTextOf(answer),
-  };
+  if (isFault(answer)) return { ...failed(answer.message), status };
+  assert(!isPending(answer), 'a probe is answered at once');
+  const { quantities } = answer;
+  return { ok: true, status, quantities, error: undefined, answer: answerTextOf(answer) };
 }
 
 /** The part of an answer that a person would read. */
-function errorTextOf({ body }: VendorAnswer): string {
+function answerTextOf({ body }: VendorAnswer): string {
   const text = body.toString('utf8');
   const content = /"content"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   return (content === undefined ? text : String(JSON.parse(content))).slice(0, errorCharsMax);
