@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
+import { WhereClause } from '../../storage/sql.ts';
 import {
   type ChannelCount,
   firstBytePrefix,
@@ -165,14 +166,11 @@ export async function channelCounts(
   database: Database,
   { from, channel }: { from: number; channel?: string },
 ): Promise<readonly ChannelCount[]> {
-  const first = from - (from % slotMs);
-  const rows =
-    channel === undefined
-      ? await database.query('SELECT * FROM channel_count WHERE slot>=$1 ORDER BY slot', [first])
-      : await database.query(
-          'SELECT * FROM channel_count WHERE slot>=$1 AND channel=$2 ORDER BY slot',
-          [first, channel],
-        );
+  const where = new WhereClause();
+  where.add('slot>=?', from - (from % slotMs));
+  where.add('channel=?', channel);
+  const sql = `SELECT * FROM channel_count${where.text} ORDER BY slot`;
+  const rows = await database.query(sql, where.params);
   return rows.map((row) => ({
     slot: Number(row['slot']),
     channel: String(row['channel']),
