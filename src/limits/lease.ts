@@ -13,7 +13,7 @@ import {
   spend,
   statesOf,
   type Subject,
-  tighter,
+  tightest,
   tokensFullAt,
   waitMs,
 } from './limiter.ts';
@@ -84,11 +84,9 @@ export class LeasingLimiter extends MemoryLimiter {
     const leases = all.map(
       ({ state, allowance }) => new SubjectLease(state, now, allowance, units),
     );
-    const states = all.map(({ state, allowance }) => statesOf(state, now, allowance));
     return {
       units,
-      requests: states.map(({ requests }) => requests).reduce(tighter),
-      tokens: states.map((each) => each.tokens).reduce(tighter),
+      ...tightest(all.map(({ state, allowance }) => statesOf(state, now, allowance))),
       end: (unused) => leases.forEach((lease) => lease.end(this.clock.monotonicMs(), unused)),
       leave: (places, tokens) =>
         leases.forEach((lease) => lease.leave(this.clock.monotonicMs(), places, tokens)),

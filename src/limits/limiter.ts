@@ -65,11 +65,14 @@ export const isUnlimited = ({ rpm, tpm, concurrency }: Allowance): boolean =>
   rpm === undefined && tpm === undefined && concurrency === undefined;
 
 /** Of two shares' states, the one that ends first: clients get this one. */
-export const tighter = (
-  a: LimitState | undefined,
-  b: LimitState | undefined,
-): LimitState | undefined =>
+const tighter = (a: LimitState | undefined, b: LimitState | undefined): LimitState | undefined =>
   a === undefined || (b !== undefined && b.remaining < a.remaining) ? b : a;
+
+/** The same for the states of several shares. */
+export const tightest = (all: readonly LimitStates[]): LimitStates => ({
+  requests: all.map(({ requests }) => requests).reduce(tighter),
+  tokens: all.map(({ tokens }) => tokens).reduce(tighter),
+});
 
 /** Allowances are per minute; a rested subject may use a whole minute's allowance at once. */
 export const windowMs = 60_000;
@@ -282,18 +285,13 @@ export class MemoryLimiter implements Limiter {
     const [one, two] = [this.subject(subject, now), this.subject(also.subject, now)];
     // The second subject's arrival may have swept the first away.
     this.subjects.set(subject, one);
-    const refusals = [
+    const refusal = longer(
       refusedBy(one, now, allowance, tokens),
       refusedBy(two, now, also.allowance, tokens),
-    ];
-    const refusal = refusals.reduce(longer);
+    );
     if (refusal !== undefined) {
-      const [first, second] = [statesOf(one, now, allowance), statesOf(two, now, also.allowance)];
-      return {
-        ...refusal,
-        requests: tighter(first.requests, second.requests),
-        tokens: tighter(first.tokens, second.tokens),
-      };
+      const states = [statesOf(one, now, allowance), statesOf(two, now, also.allowance)];
+      return { ...refusal, ...tightest(states) };
     }
     const [first, second] = [
       this.pass(one, now, allowance, tokens),

@@ -9,7 +9,7 @@ import {
   type Share,
   type SharedLimiter,
   isUnlimited,
-  tighter,
+  tightest,
   debtMaxMs,
   roundingMs,
   windowMs,
@@ -99,10 +99,7 @@ export class NodesLimiter implements SharedLimiter {
         ...allowances,
       ]);
       const read = shares.map(({ allowance }, i) => readShare(answer, i, allowance));
-      const states = {
-        requests: read.map(({ requests }) => requests).reduce(tighter),
-        tokens: read.map((each) => each.tokens).reduce(tighter),
-      };
+      const states = tightest(read);
       const limitOf = overs[answer[0] ?? 0];
       if (limitOf !== undefined) {
         const retryAfterMs = limitOf === 'concurrency' ? concurrencyRetryMs : (answer[2] ?? 0);
