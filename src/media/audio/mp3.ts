@@ -14,7 +14,7 @@ const samplingHz = [44_100, 48_000, 32_000];
  * The most bytes between frames that are no frame: tags with their images, and remains of a cut. A
  * file with more of them may hide audio.
  */
-const strangersMax = 1024 * 1024;
+const junkBytesMax = 1024 * 1024;
 const headBytes = 4;
 const windowBytes = 64 * 1024;
 
@@ -56,17 +56,17 @@ export async function afterTags(source: AudioSource): Promise<number> {
 export async function mp3Seconds(source: AudioSource): Promise<number | undefined> {
   let seconds = 0;
   let frames = 0;
-  let strangers = 0;
+  let junkBytes = 0;
   let at = await afterTags(source);
-  while (at + headBytes <= source.size && strangers <= strangersMax) {
+  while (at + headBytes <= source.size && junkBytes <= junkBytesMax) {
     const from = at;
     const window = await source.bytes(from, Math.min(windowBytes, source.size - from));
-    while (at - from + headBytes <= window.length && strangers <= strangersMax) {
+    while (at - from + headBytes <= window.length && junkBytes <= junkBytesMax) {
       const frame = frameAt(window, at - from);
       if (frame === undefined) {
         const next = window.indexOf(0xff, at - from + 1);
         const skipped = next < 0 ? window.length - (at - from) : next - (at - from);
-        strangers += skipped;
+        junkBytes += skipped;
         at += skipped;
       } else {
         frames += 1;
@@ -75,5 +75,5 @@ export async function mp3Seconds(source: AudioSource): Promise<number | undefine
       }
     }
   }
-  return frames < 2 || strangers > strangersMax ? undefined : seconds;
+  return frames < 2 || junkBytes > junkBytesMax ? undefined : seconds;
 }

@@ -63,7 +63,7 @@ const newTrack = (): Track => ({
  */
 export async function mp4Seconds(source: AudioSource): Promise<number | undefined> {
   const movie: Movie = { tracks: new Map(), track: newTrack(), steps: 0 };
-  await look(source, 0, source.size, movie);
+  await walk(source, 0, source.size, movie);
   const seconds = Math.max(0, ...[...movie.tracks.values()].map(secondsOf));
   return seconds === 0 ? undefined : seconds;
 }
@@ -75,14 +75,14 @@ function secondsOf(track: Track): number {
   return decoded > declaredSeconds + leftOutSeconds ? decoded : declaredSeconds;
 }
 
-async function look(source: AudioSource, from: number, to: number, movie: Movie): Promise<void> {
+async function walk(source: AudioSource, from: number, to: number, movie: Movie): Promise<void> {
   for (let at = from; at + 8 <= to; ) {
     if (++movie.steps > stepsMax) return;
     const box = await boxAt(source, at, to);
     if (box === undefined) return;
     if (box.type === 'trak') movie.track = newTrack();
-    if (inside.has(box.type)) await look(source, box.start, box.end, movie);
-    else await read(source, box, movie);
+    if (inside.has(box.type)) await walk(source, box.start, box.end, movie);
+    else await readBox(source, box, movie);
     at = box.end;
   }
 }
@@ -106,7 +106,7 @@ function trackOf(movie: Movie, id: number): Track {
   return track;
 }
 
-async function read(source: AudioSource, box: Box, movie: Movie): Promise<void> {
+async function readBox(source: AudioSource, box: Box, movie: Movie): Promise<void> {
   const { type, start, end } = box;
   const bytes = await source.bytes(start, 48);
   const long = bytes[0] === 1;
@@ -136,7 +136,7 @@ async function read(source: AudioSource, box: Box, movie: Movie): Promise<void> 
       track.fragments,
       long ? Number(bytes.readBigUInt64BE(4)) : bytes.readUInt32BE(4),
     );
-  if (type === 'trun') await run(source, box, track);
+  if (type === 'trun') await readRun(source, box, track);
 }
 
 const packetsMax = 10_000_000;
@@ -147,13 +147,13 @@ const windowBytes = 64 * 1024;
 async function timesIn(source: AudioSource, start: number, stop: number): Promise<number> {
   const count = (await source.bytes(start, 8)).readUInt32BE(4);
   let sum = 0;
-  await entries(source, { from: start + 8, stop, entries: count, bytes: 8 }, (table, at) => {
+  await forEachEntry(source, { from: start + 8, stop, entries: count, bytes: 8 }, (table, at) => {
     sum += table.readUInt32BE(at) * table.readUInt32BE(at + 4);
   });
   return sum;
 }
 
-async function run(source: AudioSource, { start, end }: Box, track: Track): Promise<void> {
+async function readRun(source: AudioSource, { start, end }: Box, track: Track): Promise<void> {
   const head = await source.bytes(start, 8);
   const flags = head.readUIntBE(1, 3);
   const count = Math.min(runMax, head.readUInt32BE(4));
@@ -164,7 +164,7 @@ async function run(source: AudioSource, { start, end }: Box, track: Track): Prom
   }
   const bytes = [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length * 4;
   const from = start + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
-  await entries(source, { from, stop: end, entries: count, bytes }, (table, at) => {
+  await forEachEntry(source, { from, stop: end, entries: count, bytes }, (table, at) => {
     track.fragments += table.readUInt32BE(at);
   });
 }
@@ -177,7 +177,7 @@ interface Table {
   readonly bytes: number;
 }
 
-async function entries(
+async function forEachEntry(
   source: AudioSource,
   { from, stop, entries: entryCount, bytes }: Table,
   each: (table: Buffer, at: number) => void,

@@ -56,14 +56,14 @@ interface Codec {
 function codecOf(packet: Buffer): Codec | undefined {
   if (packet.toString('latin1', 0, 8) === 'OpusHead')
     return { rate: opusHz, skip: packet.readUInt16LE(10), opus: true };
-  if (packet.toString('latin1', 1, 7) === 'vorbis') return some(packet.readUInt32LE(12));
-  if (packet.toString('latin1', 0, 8) === 'Speex   ') return some(packet.readUInt32LE(36));
+  if (packet.toString('latin1', 1, 7) === 'vorbis') return codecAt(packet.readUInt32LE(12));
+  if (packet.toString('latin1', 0, 8) === 'Speex   ') return codecAt(packet.readUInt32LE(36));
   // FLAC in Ogg: its STREAMINFO stands behind a head of 17 bytes.
-  if (packet.toString('latin1', 1, 5) === 'FLAC') return some(packet.readUIntBE(27, 3) >> 4);
+  if (packet.toString('latin1', 1, 5) === 'FLAC') return codecAt(packet.readUIntBE(27, 3) >> 4);
   return undefined;
 }
 
-const some = (rate: number): Codec | undefined =>
+const codecAt = (rate: number): Codec | undefined =>
   rate === 0 ? undefined : { rate, skip: 0, opus: false };
 
 /** Seconds of the packets of all pages, whatever the pages declare: decoders play every packet. */

@@ -15,8 +15,8 @@ const codecId = 0x86;
 const simpleBlock = 0xa3;
 const block = 0xa1;
 
-/** A number of EBML (RFC 8794 §4): its length is in its first byte. */
-function size(
+/** A variable-size integer of EBML (RFC 8794 §4): its length is in its first byte. */
+function variableInt(
   bytes: Buffer,
   at: number,
 ): { readonly value: number; readonly next: number } | undefined {
@@ -36,7 +36,7 @@ function element(
   from = 0,
 ): { readonly content: Buffer; readonly next: number } | undefined {
   const at = bytes.indexOf(Buffer.from(id), from);
-  const length = at < 0 ? undefined : size(bytes, at + id.length);
+  const length = at < 0 ? undefined : variableInt(bytes, at + id.length);
   return (
     length && {
       content: bytes.subarray(length.next, length.next + length.value),
@@ -80,7 +80,7 @@ function lastTime(tail: Buffer): number | undefined {
   const start = latest;
   // Simple blocks, one after the other: track, and time since the cluster's start.
   for (let next = cluster.next + cluster.content.length; next + 8 < tail.length; ) {
-    const length = size(tail, next + 1);
+    const length = variableInt(tail, next + 1);
     if (length === undefined) break;
     if (tail[next] === simpleBlock)
       latest = Math.max(
@@ -111,7 +111,7 @@ async function opusSeconds(source: AudioSource): Promise<number | undefined> {
     if (++elements > elementsMax) return undefined;
     const head = await source.bytes(at, 24);
     const idBytes = Math.clz32(head[0] ?? 0) - 23;
-    const length = idBytes > 4 ? undefined : size(head, idBytes);
+    const length = idBytes > 4 ? undefined : variableInt(head, idBytes);
     if (length === undefined) return seconds;
     const id = head.readUIntBE(0, idBytes);
     if (id === trackEntry) entry = {};
@@ -124,7 +124,7 @@ async function opusSeconds(source: AudioSource): Promise<number | undefined> {
       entry.opus = true;
     if (entry.opus && entry.number !== undefined) tracks.add(entry.number);
     if (id === simpleBlock || id === block) {
-      const track = size(head, length.next);
+      const track = variableInt(head, length.next);
       // After the track's number: two bytes of time, one of flags.
       if (track !== undefined && tracks.has(track.value))
         seconds += opusPacketSeconds(head[track.next + 3] ?? 0, head[track.next + 4] ?? 1);
