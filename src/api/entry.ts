@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Principal } from '../accounts/principal.ts';
 import { objectOf, parse, textOf } from '../base/json.ts';
 import { requestId } from '../base/random.ts';
-import { Refusal, refusal, refuse, unavailableRetryMs } from '../base/refusal.ts';
+import { Refusal, refusal, refuse, unavailable } from '../base/refusal.ts';
 import { LimitReached } from '../gateway/admit.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -433,9 +433,6 @@ export function modelIn(body: unknown): string | undefined {
   if (!Buffer.isBuffer(body) || body.length > readAgainBytesMax) return undefined;
   return textOf(objectOf(parse(body.toString('utf8')))?.['model']);
 }
-
-const unavailable = (id: string, why: string): Refusal =>
-  refusal('unavailable', { why, id }, unavailableRetryMs);
 
 /** The endpoint's handler. After it, the unread rest of the decoded body is dropped. */
 const withParsedBody = (body: unknown, handle: Endpoint['handle']): Endpoint['handle'] =>

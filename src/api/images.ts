@@ -2,7 +2,7 @@ import type { Principal } from '../accounts/principal.ts';
 import type { ImageCapability } from '../base/capability.ts';
 import { jsonText } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
-import { refuse, type Refusal, refusals, unavailableRetryMs } from '../base/refusal.ts';
+import { refuse, type Refusal, refusals, unavailable } from '../base/refusal.ts';
 import type { Offer } from '../catalog/snapshot.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
@@ -143,8 +143,7 @@ async function checkRoom(
 ): Promise<void> {
   if (returns === 'b64_json') return;
   const room = await files.room(userId);
-  if (room === 'away')
-    refuse('unavailable', { why: 'pictures cannot be kept', id }, unavailableRetryMs);
+  if (room === 'away') throw unavailable(id, 'pictures cannot be kept');
   if (room === 'full') refuse('too_many_files');
 }
 

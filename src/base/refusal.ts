@@ -348,6 +348,13 @@ export function refusal(
   );
 }
 
+/** The refusal of a request that needs what is away. `why` goes on with its sentence. */
+export const unavailable = (
+  id: string,
+  why: string,
+  retryAfterMs: number = unavailableRetryMs,
+): Refusal => refusal('unavailable', { why, id }, retryAfterMs);
+
 /** Throws the refusal `name` of the table. */
 export function refuse(
   name: RefusalName,

@@ -1,6 +1,6 @@
 import type { SynchronousCapability } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
-import { type Refusal, refusal, unavailableRetryMs } from '../base/refusal.ts';
+import { type Refusal, refusal, unavailable } from '../base/refusal.ts';
 import type { ChannelFacts } from '../catalog/snapshot.ts';
 import { sanitizeVendorMessage } from '../providers/vendor-message.ts';
 
@@ -37,11 +37,8 @@ export function refusalFor(
   if (fault.kind === 'content_policy') return refusal('content_policy_violation', values);
   if (fault.ended === true && fault.kind === 'server_error')
     return refusal('generation_failed', { id: requestId });
-  return unavailableRefusal(
-    whatHappened[fault.kind] ?? 'the model cannot be reached',
-    requestId,
-    retryAfterMs ?? fault.retryAfterMs,
-  );
+  const why = whatHappened[fault.kind] ?? 'the model cannot be reached';
+  return unavailable(requestId, why, retryAfterMs ?? fault.retryAfterMs);
 }
 
 /** The member that holds the prompt, in formats that a vendor of another format cannot name. */
@@ -114,11 +111,3 @@ const whatHappened: Readonly<Partial<Record<Fault['kind'], string>>> = {
   protocol: 'the model gave an answer that cannot be read',
   server_error: 'the model failed',
 };
-
-export function unavailableRefusal(
-  why: string,
-  requestId: string,
-  retryAfterMs: number | undefined,
-): Refusal {
-  return refusal('unavailable', { why, id: requestId }, retryAfterMs ?? unavailableRetryMs);
-}

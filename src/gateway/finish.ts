@@ -2,11 +2,11 @@ import { type Bytes, bufferOf } from '../base/json.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
-import { refusal, type Refusal, unavailableRetryMs } from '../base/refusal.ts';
+import { refusal, type Refusal, unavailable } from '../base/refusal.ts';
 import { inputTokens, outputTokens } from '../catalog/price.ts';
 import type { VendorAnswer, StreamMeter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
-import { refusalFor, unavailableRefusal } from './error-mapping.ts';
+import { refusalFor } from './error-mapping.ts';
 import {
   cancelledInput,
   countStream,
@@ -282,8 +282,6 @@ async function finishMoneyEnded(
   });
 }
 
-const notRecorded = 'the charge could not be recorded';
-
 async function charge(
   funded: FundedRequest,
   progress: RequestProgress,
@@ -304,7 +302,7 @@ async function charge(
   const [ended, why] =
     settled.outcome === 'refused'
       ? ['refused by the ledger', refusal('server_error', { id: request.id })]
-      : ['unsettled', unavailableRefusal(notRecorded, request.id, unavailableRetryMs)];
+      : ['unsettled', unavailable(request.id, 'the charge could not be recorded')];
   return { ...base, status: sentStatus(funded, why), label: ended, refusal: why };
 }
 

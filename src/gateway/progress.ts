@@ -1,4 +1,4 @@
-import { type Refusal, refusal, unavailableRetryMs } from '../base/refusal.ts';
+import { type Refusal, unavailable } from '../base/refusal.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { DownloadedMedium } from '../media/downloads.ts';
 import type { StreamTranslator, VendorCall } from '../providers/adapter.ts';
@@ -66,12 +66,7 @@ export class RequestProgress {
 
   /** The node stops, and the request with it (unattended.ts). */
   stop(): void {
-    const { id } = this.request;
-    this.stopped = refusal(
-      'unavailable',
-      { why: 'this node is shutting down', id },
-      unavailableRetryMs,
-    );
+    this.stopped = unavailable(this.request.id, 'this node is shutting down');
     this.leave();
   }
 

@@ -7,7 +7,7 @@ import {
 } from '../base/bytes-per-token.ts';
 import { dayOf, monthOf } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
-import { refuse, unavailableRetryMs } from '../base/refusal.ts';
+import { refuse, unavailable } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type {
   Reservation,
@@ -151,8 +151,7 @@ function reserved(
 ): FundedRequest | 'left' {
   if (got === 'left') return 'left';
   if (got === 'insufficient') refuse('insufficient_quota');
-  if (typeof got === 'string')
-    refuse('unavailable', { why: whyNot[got], id: unfunded.request.id }, unavailableRetryMs);
+  if (typeof got === 'string') throw unavailable(unfunded.request.id, whyNot[got]);
   return fundedBy(got, unfunded, at);
 }
 

@@ -1,6 +1,6 @@
 import { bufferOf } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
-import { refusal, unavailableRetryMs } from '../../base/refusal.ts';
+import { refusal, unavailable } from '../../base/refusal.ts';
 import { fileType, headBytes } from '../../media/content-type.ts';
 import {
   type FileSource,
@@ -156,10 +156,7 @@ async function downloadWithRetries<T extends object>(
 
 function imagesMissing({ why, detail }: NotStored, id: string): AttemptResult {
   if (why === 'away')
-    return {
-      kind: 'own_refusal',
-      why: refusal('unavailable', { why: 'pictures cannot be kept', id }, unavailableRetryMs),
-    };
+    return { kind: 'own_refusal', why: unavailable(id, 'pictures cannot be kept') };
   if (why === 'full') return { kind: 'own_refusal', why: refusal('too_many_files') };
   const fault: Fault = {
     kind: why === 'unreachable' ? 'network' : 'protocol',

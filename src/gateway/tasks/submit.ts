@@ -1,7 +1,7 @@
 import type { Principal } from '../../accounts/principal.ts';
 import { pause } from '../../base/clock.ts';
 import type { Fault } from '../../base/fault.ts';
-import { type Refusal, refuse, unavailableRetryMs } from '../../base/refusal.ts';
+import { type Refusal, refuse, unavailable, unavailableRetryMs } from '../../base/refusal.ts';
 import type { Offer, Candidate } from '../../catalog/snapshot.ts';
 import { channelId } from '../../catalog/snapshot.ts';
 import { couldHold } from '../../ledger/ledger.ts';
@@ -75,14 +75,13 @@ export async function submitTask(
     const { database, clock } = parts;
     const open = await openTasksOf(database, principal.userId, request.idempotencyKey, clock.now());
     const room = await parts.files.room(principal.userId, open);
-    if (room === 'away')
-      refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, unavailableRetryMs);
+    if (room === 'away') throw unavailable(request.id, 'videos cannot be kept');
     if (room === 'full') refuse('too_many_files');
     const ready = await withInlineImages(parts, candidates, request, stop);
     return await new Submission(parts, request, offer, ready, stop, startedMonotonicMs).run();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    refuse('unavailable', { why: 'tasks cannot be recorded', id: request.id }, unavailableRetryMs);
+    throw unavailable(request.id, 'tasks cannot be recorded');
   } finally {
     entered.finish(0);
   }
@@ -163,11 +162,10 @@ class Submission {
     let fault: Fault;
     let candidate: VideoCandidate | undefined = first;
     do {
-      if (this.#attempted.length > 1 && !(await this.#assign(candidate)))
-        return this.#refuseAsLate();
+      if (this.#attempted.length > 1 && !(await this.#assign(candidate))) throw this.#tooLate();
       const { submitted, mayRetry } = await this.#submit(candidate);
       if (!isTaskFault(submitted)) {
-        if (!(await this.#accept(task.id, submitted.upstreamId))) return this.#refuseAsLate();
+        if (!(await this.#accept(task.id, submitted.upstreamId))) throw this.#tooLate();
         this.#report(candidate, 200, 'submitted');
         return { ...task, state: 'queued', percent: 0 };
       }
@@ -175,7 +173,7 @@ class Submission {
       candidate = mayRetry ? this.#pick() : undefined;
     } while (candidate !== undefined);
     const withdrawn = await this.#parts.database.transact(() => withdrawTask(task));
-    if (!withdrawn) return this.#refuseAsLate();
+    if (!withdrawn) throw this.#tooLate();
     const last = this.#attempted.at(-1);
     const why = this.#refusalOf(fault, last);
     this.#report(last, 0, `fault:${fault.kind}`, why);
@@ -237,6 +235,7 @@ class Submission {
     const amount = costs.reduce((most, cost) => (cost > most ? cost : most), 1n);
     const { id, account, limits, createdAt } = task;
     const hold = { id, account, amount, limits, at: createdAt };
+    const accounts = [account, ...limits.map((window) => window.id)];
     if (this.#request.beforeAttempts !== undefined) {
       if (!(await couldHold(database, [account], amount))) refuse('insufficient_quota');
       await this.#request.beforeAttempts();
@@ -253,18 +252,10 @@ class Submission {
           refuse('idempotency_in_progress', {}, unavailableRetryMs);
         return inserted.task;
       }
+      const isLate = clock.monotonicMs() >= untilMs;
       if (inserted.kind === 'busy') {
-        if (clock.monotonicMs() >= untilMs)
-          refuse(
-            'unavailable',
-            { why: 'accounts cannot be reached', id: this.#request.id },
-            unavailableRetryMs,
-          );
-        await pause(timers, moneyLookMs);
-        continue;
-      }
-      const accounts = [account, ...limits.map((window) => window.id)];
-      if (clock.monotonicMs() >= untilMs || !(await couldHold(database, accounts, amount)))
+        if (isLate) throw unavailable(this.#request.id, 'accounts cannot be reached');
+      } else if (isLate || !(await couldHold(database, accounts, amount)))
         refuse('insufficient_quota');
       await pause(timers, moneyLookMs);
     }
@@ -355,12 +346,8 @@ class Submission {
   }
 
   /** Another process has given the task up and freed its money, because this one was too slow. */
-  #refuseAsLate(): never {
-    refuse(
-      'unavailable',
-      { why: 'the task could not be submitted in time', id: this.#request.id },
-      unavailableRetryMs,
-    );
+  #tooLate(): Refusal {
+    return unavailable(this.#request.id, 'the task could not be submitted in time');
   }
 
   #refusalOf(fault: Fault, candidate?: VideoCandidate): Refusal {
