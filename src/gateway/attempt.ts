@@ -58,6 +58,10 @@ export type AttemptResult =
       readonly status?: number | undefined;
     };
 
+/** Whether the vendor gave an answer, or as much of it as the money pays for. */
+export const wasAnswered = ({ kind }: AttemptResult): boolean =>
+  kind === 'answer' || kind === 'streamed' || kind === 'money_ended';
+
 /** Why no call is made: the result of an attempt that ends while its request is prepared. */
 export type NotSent = Extract<AttemptResult, { kind: 'own_refusal' | 'left' }>;
 

@@ -1,7 +1,7 @@
 import type { Timers } from '../base/clock.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { StreamTranslator } from '../providers/adapter.ts';
-import type { ChannelAttempt, AttemptResult } from './attempt.ts';
+import { type ChannelAttempt, type AttemptResult, wasAnswered } from './attempt.ts';
 import type { ChannelOutcome } from './outcome.ts';
 import type { Hedge } from './parts.ts';
 import type { RequestProgress, SharedWork, Work } from './progress.ts';
@@ -96,14 +96,12 @@ function hedgeOf(
   { best, brokenOff }: HedgeOutcome,
 ): Hedge {
   const { candidate, result } = best;
-  const delivered =
-    result.kind === 'streamed' || result.kind === 'answer' || result.kind === 'money_ended';
   const loser = candidate === first ? second : first;
   return {
     model,
     first: first.channel.name,
     second: second.channel.name,
-    won: !delivered ? 'neither' : candidate === first ? 'first' : 'second',
+    won: !wasAnswered(result) ? 'neither' : candidate === first ? 'first' : 'second',
     brokenOff: brokenOff ? loser.channel.name : undefined,
   };
 }

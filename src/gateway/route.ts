@@ -21,6 +21,7 @@ import {
   type UnsupportedRequest,
   VendorRefusal,
   vendorCallFor,
+  wasAnswered,
 } from './attempt.ts';
 import type { OpenChannel } from './channels/open-channels.ts';
 import { type Race, callHedged } from './hedge.ts';
@@ -297,9 +298,6 @@ class AttemptLoop {
   }
 }
 
-const wasAnswered = ({ kind }: AttemptResult): boolean =>
-  kind === 'answer' || kind === 'streamed' || kind === 'money_ended';
-
 function recordLatency(
   { funded, progress: { firstByteMs } }: AttemptLoop,
   candidate: Candidate,
@@ -459,20 +457,16 @@ function traceAttempt(
       request.stream && firstByteMs !== undefined && result.kind !== 'lost_race'
         ? firstByteMs - beganMs
         : undefined,
-    error:
-      result.kind === 'fault'
-        ? result.fault.kind
-        : isUnfinished(result)
-          ? endOf(result)
-          : undefined,
+    error: errorOf(result),
   });
 }
 
 /** How an attempt without an answer ended, in the words of traces. */
-const endOf = ({ kind }: AttemptResult): string => (kind === 'own_refusal' ? 'refused' : kind);
-
-const isUnfinished = ({ kind }: AttemptResult): boolean =>
-  kind === 'left' || kind === 'own_refusal' || kind === 'lost_race';
+function errorOf(result: AttemptResult): string | undefined {
+  if (wasAnswered(result)) return undefined;
+  if (result.kind === 'fault') return result.fault.kind;
+  return result.kind === 'own_refusal' ? 'refused' : result.kind;
+}
 
 /** Members that make a vendor do or keep something beside its answer. */
 const membersWithEffects = [
