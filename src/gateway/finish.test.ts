@@ -20,7 +20,6 @@ async function statusAfter(result: AttemptResult, started = false): Promise<numb
   } as unknown as FundedRequest;
   const outcome = await finishRequest(funded, new RequestProgress(funded.request), {
     result,
-    receiver: undefined,
   });
   return outcome.status;
 }
@@ -67,7 +66,6 @@ async function chargedInVain(result: AttemptResult, stream: boolean) {
   } as unknown as FundedRequest;
   const { status, label } = await finishRequest(funded, new RequestProgress(funded.request), {
     result,
-    receiver: undefined,
   });
   return { status, label, withheld: charges.map(({ withheld }) => withheld) };
 }

@@ -29,7 +29,7 @@ async function channelsCalled(attemptsSoFar: number, attemptsMax: number): Promi
   const call = async (one: Candidate): Promise<ChannelOutcome> => {
     called.push(one.channel.name);
     if (one === first) await new Promise((resolve) => setTimeout(resolve, 50));
-    return { result: { kind: 'left' }, receiver: undefined, candidate: one, decides: true };
+    return { result: { kind: 'left' }, candidate: one, decides: true };
   };
   const loop = { funded, progress, attemptsMax, pickSecond: () => second, call };
   await callHedged(loop, first, 0, 1);

@@ -10,10 +10,10 @@ import type { StreamReceiver } from './stream.ts';
  * finish.ts makes the `RequestOutcome` of that.
  */
 
-/** How the last attempt ended, and what took its stream. */
+/** How the last attempt ended, and what took its stream, where it had one. */
 export interface AttemptOutcome {
   readonly result: AttemptResult;
-  readonly receiver: StreamReceiver | undefined;
+  readonly receiver?: StreamReceiver | undefined;
   /** Whose result it is; undefined where no channel was called. */
   readonly candidate?: Candidate | undefined;
 }

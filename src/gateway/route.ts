@@ -64,13 +64,11 @@ export async function tryChannels(
     if (last.decides) return last;
     if (last.result.kind === 'fault') failed = last;
   }
-  if (progress.left)
-    return { result: { kind: 'left' }, receiver: undefined, candidate: progress.candidate };
+  if (progress.left) return { result: { kind: 'left' }, candidate: progress.candidate };
   if (failed === undefined && loop.whyNotTaken !== undefined && !loop.isAcceptedElsewhere())
     return refusedByAll(loop, loop.whyNotTaken);
   return {
     result: failed?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
-    receiver: undefined,
     candidate: failed?.candidate,
   };
 }
@@ -82,10 +80,7 @@ export async function tryChannels(
 async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOutcome> {
   const { funded, progress } = loop;
   if (loop.refusingCandidate === undefined)
-    return {
-      result: { kind: 'own_refusal', why: withAlternatives(funded, why) },
-      receiver: undefined,
-    };
+    return { result: { kind: 'own_refusal', why: withAlternatives(funded, why) } };
   const beganMs = elapsedMs(funded);
   loop.unsupported = 'send_unsupported';
   const outcome = await loop.call(loop.refusingCandidate, beganMs);
@@ -192,10 +187,7 @@ class AttemptLoop {
     const plain = vendorCallFor(funded, candidate, request.stream || funds.isPartlyCovered());
     if (!('stream' in adapter) || answersWhole(adapter, plain)) {
       const whole = request.image === undefined ? plain : asWholeCall(plain);
-      return {
-        result: await attemptWhole(funded, progress, adapter, whole, openChannel),
-        receiver: undefined,
-      };
+      return { result: await attemptWhole(funded, progress, adapter, whole, openChannel) };
     }
     const prepared =
       'collect' in adapter &&
@@ -203,9 +195,8 @@ class AttemptLoop {
         ? prepareCall(funded, progress, openChannel, adapter, plain)
         : plain;
     const call = prepared instanceof Promise ? await prepared : prepared;
-    if ('kind' in call) return { result: call, receiver: undefined };
-    if (race?.decidedResult !== undefined)
-      return { result: race.decidedResult, receiver: undefined };
+    if ('kind' in call) return { result: call };
+    if (race?.decidedResult !== undefined) return { result: race.decidedResult };
     let receiver: StreamReceiver | undefined;
     const attempt = new ChannelAttempt(adapter, call, parts.limits, (self, contentType) => {
       receiver =
@@ -254,7 +245,6 @@ class AttemptLoop {
     ];
     return {
       result: { kind: 'own_refusal', why },
-      receiver: undefined,
       candidate,
       decides: false,
     };
