@@ -115,8 +115,8 @@ export function withEachKey(channel: Channel): readonly Channel[] {
 }
 
 /**
- * The id under which health is recorded and to which a task is pinned: the channel at its present
- * revision, and the key.
+ * The id under which health is recorded and a task remembers its channel: the channel at its
+ * present revision, and the key.
  */
 export function channelId({ name, revision, keyNumber }: Channel): string {
   return keyNumber === undefined ? `${name}@${revision}` : `${name}@${revision}#${keyNumber}`;

@@ -95,7 +95,7 @@ export interface TaskAdapter {
   readSubmission(reply: Buffer, call: VideoCall): AcceptedSubmission | Fault;
   poll(task: AcceptedTask): VendorRequest;
   readPoll(reply: Buffer, task: AcceptedTask): VendorTaskProgress | Fault;
-  /** For files of the kind `asked`. */
+  /** For files of the kind `request`. */
   readonly readFileLocation?: (reply: Buffer, task: AcceptedTask) => TaskFile | Fault;
   /** Cancels the vendor's work. Absent where the vendor cannot cancel. */
   readonly cancel?: (task: AcceptedTask) => VendorRequest;

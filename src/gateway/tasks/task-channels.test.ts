@@ -32,12 +32,12 @@ forEachDatabase((_name, openFresh) => {
     let channels: readonly Channel[] = [channel];
     const catalog = () =>
       buildSnapshot({ version: '1', groups: [], models: [], channels }, () => true);
-    const pins = new TaskChannels(database, sealer, openChannels, catalog);
+    const taskChannels = new TaskChannels(database, sealer, openChannels, catalog);
     const ids = withEachKey(channel).map(channelId);
     expect(ids).toEqual(['films@3', 'films@3#2', 'films@3#3']);
-    for (const keyed of withEachKey(channel)) await pins.write(keyed);
+    for (const keyed of withEachKey(channel)) await taskChannels.write(keyed);
     const secrets = async (): Promise<readonly unknown[]> =>
-      Promise.all(ids.map(async (id) => (await pins.openChannel(id)).secret));
+      Promise.all(ids.map(async (id) => (await taskChannels.openChannel(id)).secret));
     expect(await secrets()).toEqual(['key-one', 'key-two', 'key-three']);
     channels = [{ ...channel, secret: 'key-four', moreSecrets: ['key-five'], revision: 4 }];
     openChannels.keepOnly(catalog());
