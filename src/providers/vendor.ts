@@ -97,7 +97,7 @@ export interface Vendor {
    */
   readonly authorizer?: (
     secret: string | undefined,
-    means: VendorContext,
+    context: VendorContext,
   ) => Authorizer | undefined;
   /**
    * Its hosts beside that of the base URL end like this (`.example.com`). Our key is shown to them

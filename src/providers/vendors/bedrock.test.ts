@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { VendorContext, UnsignedRequest } from '../vendor.ts';
 import { bedrock } from './bedrock.ts';
 
-const means: VendorContext = {
+const context: VendorContext = {
   now: () => Date.UTC(2026, 10, 21),
   post: () => Promise.reject(new Error('nothing is fetched')),
 };
@@ -15,7 +15,7 @@ const outgoing = (host: string): UnsignedRequest => ({
 
 test('an API key is sent as it is, and nothing is made of the request', () => {
   expect(bedrock.sign('ABSKsecret')).toEqual({ authorization: 'Bearer ABSKsecret' });
-  expect(bedrock.authorizer?.('ABSKsecret', means)).toBeUndefined();
+  expect(bedrock.authorizer?.('ABSKsecret', context)).toBeUndefined();
 });
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
 ])('a key pair signs every request for the region of %s', async (host, region) => {
   const secret = 'ASIAIOSFODNN7EXAMPLE:wJalr/XUt+nFEMI:session/token=';
   expect(bedrock.sign(secret)).toEqual({});
-  const proof = await bedrock.authorizer?.(secret, means)?.(outgoing(host));
+  const proof = await bedrock.authorizer?.(secret, context)?.(outgoing(host));
   expect(proof).toMatchObject({
     headers: { 'x-amz-date': '20261121T000000Z', 'x-amz-security-token': 'session/token=' },
   });

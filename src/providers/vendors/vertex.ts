@@ -1,4 +1,4 @@
-import { googleCredentials, googleAuthorizer } from '../authorizers.ts';
+import { googleCredentials, googleAuthorizer } from '../google-credentials.ts';
 import type { Adapter, VendorCall, BaseAdapter } from '../adapter.ts';
 import { countsOverChat } from '../bridges/index.ts';
 import { embedOverEmbeddings } from '../bridges/embed-over-embeddings.ts';
@@ -118,9 +118,9 @@ export const vertex = defineVendor({
     if (!secret || googleCredentials(secret) !== undefined) return {};
     return accessToken.test(secret) ? bearer(secret) : { 'x-goog-api-key': secret };
   },
-  authorizer(secret, means) {
+  authorizer(secret, context) {
     const credentials = googleCredentials(secret);
-    return credentials && googleAuthorizer(credentials, means);
+    return credentials && googleAuthorizer(credentials, context);
   },
   baseUrlFor: home,
   pathFor: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),

@@ -1,10 +1,6 @@
 import { expect, it } from 'vitest';
-import { klingAuthorizer, klingToken } from './authorizers.ts';
-import { kling } from './vendors/kling.ts';
+import { kling } from './kling.ts';
 
-const statement =
-  'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJBSyIsImV4cCI6MTgwMDAwMTgwMCwibmJmIjoxNzk5OTk5OTk1fQ';
-const token = `${statement}.iXkE1Ff5wMPCA34anQuK0sbtpnNllzlGYdaYnhpWFzg`;
 const outgoing = {
   method: 'GET',
   url: 'https://api-singapore.klingai.com/v1/videos/text2video/1',
@@ -13,14 +9,13 @@ const outgoing = {
 } as const;
 const post = () => Promise.reject(new Error('nothing is fetched'));
 
-it('signs who we are for half an hour', () => {
-  expect(klingToken('AK', 'SK', 1_800_000_000_000)).toBe(token);
-});
-
-it('keeps a token until it is about to end', () => {
+it('signs who we are for half an hour, and keeps a token until it is about to end', () => {
   let now = 1_800_000_000_000;
-  const authorize = klingAuthorizer('AK:SK', { now: () => now, post });
+  const authorize = kling.authorizer?.('AK:SK', { now: () => now, post });
   const proof = authorize?.(outgoing);
+  const statement =
+    'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJBSyIsImV4cCI6MTgwMDAwMTgwMCwibmJmIjoxNzk5OTk5OTk1fQ';
+  const token = `${statement}.iXkE1Ff5wMPCA34anQuK0sbtpnNllzlGYdaYnhpWFzg`;
   expect(proof).toEqual({ headers: { authorization: `Bearer ${token}` } });
   now += 1_400_000;
   expect(authorize?.(outgoing)).toBe(proof);
@@ -29,7 +24,7 @@ it('keeps a token until it is about to end', () => {
 });
 
 it('takes an API key of the newer kind as it is', () => {
-  expect(klingAuthorizer('sk-1', { now: () => 0, post })).toBeUndefined();
+  expect(kling.authorizer?.('sk-1', { now: () => 0, post })).toBeUndefined();
   expect(kling.sign('sk-1')).toEqual({ authorization: 'Bearer sk-1' });
   expect(kling.sign('AK:SK')).toEqual({});
 });
