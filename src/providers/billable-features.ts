@@ -96,7 +96,7 @@ export interface ReferencedModel {
 }
 
 /** The most calls of tools where the request sets no limit. */
-export const toolCallsMax = 8;
+const toolCallsMax = 8;
 const picturesMax = 4;
 const adviceMax = 4;
 /**

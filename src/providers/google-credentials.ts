@@ -7,7 +7,7 @@ import type { Authorizer, VendorContext, AuthResult } from './vendor.ts';
  * The contents of a Google Cloud credentials file: a service account that signs for itself, or a
  * user who once signed in (`gcloud auth application-default login`).
  */
-export interface GoogleCredentials {
+interface GoogleCredentials {
   readonly project: string | undefined;
   readonly tokenUrl: string;
   /** The body of the request for a token, or the fault that prevents it. */

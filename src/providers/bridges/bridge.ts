@@ -17,7 +17,7 @@ export type PathNames = Readonly<Record<string, string>>;
 const noNames: PathNames = {};
 
 /** The translation of one client format to chat, and of chat's answers back. */
-export interface Bridge {
+interface Bridge {
   /**
    * The same request as a chat completion. Throws the Refusal of a member that chat cannot express.
    */
@@ -98,7 +98,7 @@ function refusalWithClientPath(why: Refusal, param: string, own: string): Refusa
 }
 
 /** The client's path of a member that chat calls `path`. */
-export function clientPath(path: string, names: PathNames): string {
+function clientPath(path: string, names: PathNames): string {
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const own = names[path.slice(0, end)];
     if (own !== undefined) return own + path.slice(end);

@@ -107,11 +107,10 @@ function textChoice(text: string, index: number, logprobs = 'null', finish?: str
 }
 
 /** The start of a choice's text: the prompt, when the client requested `echo`. */
-export const echoOf = (call: VendorCall): string =>
-  call.body['echo'] === true ? onlyPrompt(call) : '';
+const echoOf = (call: VendorCall): string => (call.body['echo'] === true ? onlyPrompt(call) : '');
 
 /** Completions have three finish reasons. */
-export const completionEnd = (finish: unknown): string =>
+const completionEnd = (finish: unknown): string =>
   finish === 'length' || finish === 'content_filter' ? finish : 'stop';
 
 /** A chat completion as a text completion. Reasoning is not part of its text. */
@@ -142,13 +141,13 @@ function completionFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
 }
 
 /** Offsets count from the beginning of the prompt, as in OpenAI's format. */
-export const promptLength = (call: VendorCall): number => onlyPrompt(call).length;
+const promptLength = (call: VendorCall): number => onlyPrompt(call).length;
 
 /**
  * Chat's logprobs, a list of tokens, as completions have them: a list for each member. `from`: the
  * offset of the first token.
  */
-export function logprobsFrom(value: unknown, from: number): JsonObject | null {
+function logprobsFrom(value: unknown, from: number): JsonObject | null {
   const told: Documented<ChatLogprobs> | undefined = objectOf(value);
   if (told === undefined) return null;
   let offset = from;

@@ -36,7 +36,7 @@ const stopReasons: Readonly<Record<string, string>> = {
 };
 
 /** An answer with tool calls ends with `tool_use`, whatever finish reason the vendor reports. */
-export function stopReasonOf(finish: unknown, calls: number): string {
+function stopReasonOf(finish: unknown, calls: number): string {
   const reason = stopReasons[textOf(finish) ?? ''] ?? 'end_turn';
   return calls > 0 && reason === 'end_turn' ? 'tool_use' : reason;
 }
@@ -47,7 +47,7 @@ export const estimatedUsage = (outputBytes: number): Quantities => ({
 });
 
 /** The first members of every message of an answer. */
-export function messageHead(call: VendorCall): JsonObject {
+function messageHead(call: VendorCall): JsonObject {
   return { id: call.answerId, type: 'message', role: 'assistant', model: call.publicModel };
 }
 
@@ -158,7 +158,7 @@ interface ToolUse {
  * at a time, except calls whose arguments arrive interleaved. `message_start` is written with the
  * first block.
  */
-export class MessageBlocks {
+class MessageBlocks {
   readonly #call: VendorCall;
   readonly #calls = new Map<number, ToolUse>();
   #started = false;

@@ -14,7 +14,7 @@ import type {
 } from '../formats/openai-responses/types.ts';
 import { responsesUsage } from '../conversation/client-usage.ts';
 
-export type ResponseObjectStatus =
+type ResponseObjectStatus =
   | 'in_progress'
   | 'completed'
   | 'incomplete'

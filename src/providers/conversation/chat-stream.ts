@@ -256,7 +256,7 @@ export interface AnswerCall {
 }
 
 /** The content of a vendor's whole answer. */
-export interface AnswerContent {
+interface AnswerContent {
   readonly content: string;
   readonly reasoning: string;
   readonly calls: readonly AnswerCall[];

@@ -71,7 +71,7 @@ const address = /^https?:\/\//i;
 /**
  * Reads Anthropic's citation of a page; undefined for a place in a document, which has no address.
  */
-export function citationOfClaude(
+function citationOfClaude(
   citation: Documented<MessageCitation>,
   start: number,
   end: number,

@@ -6,7 +6,7 @@ import type { ReasoningMembers } from '../formats/openai-chat/types.ts';
 export type ReasoningCall = Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>;
 
 /** How much the client wants the model to think. */
-export interface ReasoningRequest {
+interface ReasoningRequest {
   readonly effort: string;
   /** In tokens. */
   readonly budget: number | undefined;

@@ -22,7 +22,7 @@ import type {
  * members: `extra_content` of the call, and `reasoning_details` of the message, which belong to its
  * first call. Most clients drop both; then Tollgate puts them back from its memory.
  */
-export interface SignedCall {
+interface SignedCall {
   readonly id: string;
   readonly name: string;
   /** JSON text. */

@@ -178,7 +178,7 @@ export class EventText {
 }
 
 /** The data of an event, and its name or `''`. */
-export interface SseEvent {
+interface SseEvent {
   readonly data: string;
   readonly name: string;
 }

@@ -221,12 +221,7 @@ function fitOutputLimit(
  * Fits the tools to one model. A type that is not listed is refused. A tool without a type gets the
  * type `function`. Other vendors' hints beside the function are left out.
  */
-export function fitTools(
-  tools: unknown,
-  model: string,
-  rules: ModelRules,
-  taken: RequestEdits,
-): void {
+function fitTools(tools: unknown, model: string, rules: ModelRules, taken: RequestEdits): void {
   const { tools: known, refusesTools, toolsLack, untypedTools, strict } = rules;
   if (!Array.isArray(tools)) return;
   for (let i = 0; i < tools.length; i++) {

@@ -109,9 +109,7 @@ export interface MemberRule {
  * A member that is not taken is left out and named in `x-tollgate-dropped`, or the request is
  * refused with this reason.
  */
-export type UnsupportedRule =
-  | 'drop'
-  | { readonly refuse: string; readonly byVendor?: true | undefined };
+type UnsupportedRule = 'drop' | { readonly refuse: string; readonly byVendor?: true | undefined };
 
 /** Efforts from the least to the most, as OpenAI names them. */
 export const reasoningEfforts = [
@@ -216,7 +214,7 @@ export const answerMembers = [
   'padding',
   'tool_call_id',
 ] as const;
-export type AnswerMember = (typeof answerMembers)[number] | 'audio.id';
+type AnswerMember = (typeof answerMembers)[number] | 'audio.id';
 
 /** Which members messages may have. */
 export interface MessagesRule {

@@ -52,7 +52,7 @@ export interface ModelRules {
   readonly messages: MessagesRule | undefined;
 }
 
-export interface MemberRules {
+interface MemberRules {
   readonly top: ReadonlyMap<string, MemberRule>;
   /** Members of members (`text.verbosity`). */
   readonly inner: readonly {

@@ -10,7 +10,7 @@ import { includesValue, refuseParam } from './rules.ts';
  */
 const drop: MemberRule = { takes: [], otherwise: 'drop' };
 /** `idle`: values without an effect, which are not refused. */
-export const refuseRule = (why: string, ...idle: readonly unknown[]): MemberRule => ({
+const refuseRule = (why: string, ...idle: readonly unknown[]): MemberRule => ({
   takes: idle,
   otherwise: { refuse: why },
 });
