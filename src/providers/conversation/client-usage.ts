@@ -6,13 +6,17 @@ import {
   type Quantities,
 } from '../../base/quantities.ts';
 
+const sumOf = (of: readonly Measure[], quantities: Quantities): number =>
+  of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
+
+const cacheWrites = ({ cache_write_5m = 0, cache_write_1h = 0 }: Quantities): number =>
+  cache_write_5m + cache_write_1h;
+
 /** Chat's `usage` for quantities that Tollgate counted itself. */
 export function chatUsage(quantities: Quantities): string {
-  const sum = (of: readonly Measure[]): number =>
-    of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
-  const prompt = sum(inputMeasures);
-  const completion = sum(outputMeasures);
-  const writes = sum(['cache_write_5m', 'cache_write_1h']);
+  const prompt = sumOf(inputMeasures, quantities);
+  const completion = sumOf(outputMeasures, quantities);
+  const writes = cacheWrites(quantities);
   return JSON.stringify({
     prompt_tokens: prompt,
     completion_tokens: completion,
@@ -34,25 +38,18 @@ export function chatUsage(quantities: Quantities): string {
  * (platform.claude.com/docs/en/api/messages, 2026-11). Thinking is part of the output.
  */
 export function messageUsage(quantities: Quantities): Readonly<Record<string, unknown>> {
-  const {
-    input = 0,
-    audio_input = 0,
-    image_input = 0,
-    cached_input = 0,
-    cache_write_5m = 0,
-    cache_write_1h = 0,
-  } = quantities;
-  const { output = 0, reasoning = 0, audio_output = 0, image_output = 0 } = quantities;
+  const { cached_input: cached = 0, cache_write_5m = 0, cache_write_1h = 0 } = quantities;
+  const written = cacheWrites(quantities);
   return {
-    input_tokens: input + audio_input + image_input,
-    cache_creation_input_tokens: cache_write_5m + cache_write_1h,
-    cache_read_input_tokens: cached_input,
+    input_tokens: sumOf(inputMeasures, quantities) - cached - written,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
     cache_creation: {
       ephemeral_5m_input_tokens: cache_write_5m,
       ephemeral_1h_input_tokens: cache_write_1h,
     },
-    output_tokens: output + reasoning + audio_output + image_output,
-    output_tokens_details: { thinking_tokens: reasoning },
+    output_tokens: sumOf(outputMeasures, quantities),
+    output_tokens_details: { thinking_tokens: quantities.reasoning ?? 0 },
     server_tool_use: null,
     service_tier: 'standard',
   };
@@ -60,16 +57,13 @@ export function messageUsage(quantities: Quantities): Readonly<Record<string, un
 
 /** Responses' `usage` for quantities. */
 export function responsesUsage(quantities: Quantities): JsonObject {
-  const sum = (of: readonly Measure[]): number =>
-    of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
-  const input = sum(inputMeasures);
-  const output = sum(outputMeasures);
-  const written = (quantities.cache_write_5m ?? 0) + (quantities.cache_write_1h ?? 0);
+  const input = sumOf(inputMeasures, quantities);
+  const output = sumOf(outputMeasures, quantities);
   return {
     input_tokens: input,
     input_tokens_details: {
       cached_tokens: quantities.cached_input ?? 0,
-      cache_write_tokens: written,
+      cache_write_tokens: cacheWrites(quantities),
     },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: quantities.reasoning ?? 0 },
@@ -82,11 +76,9 @@ export function responsesUsage(quantities: Quantities): JsonObject {
  * candidates leave the thinking out.
  */
 export function generateUsage(quantities: Quantities): JsonObject {
-  const sum = (of: readonly Measure[]): number =>
-    of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
-  const prompt = sum(inputMeasures);
+  const prompt = sumOf(inputMeasures, quantities);
   const { cached_input: cached = 0, reasoning = 0 } = quantities;
-  const output = sum(outputMeasures) - reasoning;
+  const output = sumOf(outputMeasures, quantities) - reasoning;
   return {
     promptTokenCount: prompt,
     ...(cached > 0 ? { cachedContentTokenCount: cached } : {}),
