@@ -47,10 +47,7 @@ export function countsOverChat(
     responses: counterOver(
       count,
       (call) => responsesAsChat(call, marks),
-      (tokens) => ({
-        object: 'response.input_tokens',
-        input_tokens: tokens,
-      }),
+      (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
     ),
     generate_content: counterOver(count, generateAsChat, (tokens) => ({ totalTokens: tokens })),
   };
@@ -66,12 +63,8 @@ function counterOver(
     read(reply) {
       const tokens = countOf(objectOf(parse(reply.toString('utf8')))?.[count.member]);
       if (tokens === undefined) return protocolFault('a count that tells no tokens');
-      return {
-        body: Buffer.from(JSON.stringify(render(tokens))),
-        quantities: undefined,
-        upstreamId: undefined,
-        outputText: '',
-      };
+      const body = Buffer.from(JSON.stringify(render(tokens)));
+      return { body, quantities: undefined, upstreamId: undefined, outputText: '' };
     },
     fault: count.fault,
   };

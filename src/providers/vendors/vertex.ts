@@ -2,7 +2,7 @@ import { googleCredentials, googleAuthorizer } from '../google-credentials.ts';
 import type { Adapter, VendorCall, BaseAdapter } from '../adapter.ts';
 import { countsOverChat } from '../bridges/index.ts';
 import { embedOverEmbeddings } from '../bridges/embed-over-embeddings.ts';
-import { generateAsChat, generateOverChat } from '../bridges/generate-over-chat.ts';
+import { generateOverChat } from '../bridges/generate-over-chat.ts';
 import { messagesOverChat } from '../bridges/messages-over-chat.ts';
 import type { MessagesHost } from '../formats/anthropic-messages/request.ts';
 import { anthropicCountAt, anthropicNative } from '../formats/anthropic-messages/native.ts';
@@ -10,10 +10,14 @@ import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
 import { geminiNative, vertexNativeCount } from '../formats/gemini/native.ts';
 import { vertexCount, geminiChat } from '../formats/gemini/adapter.ts';
 import { geminiSpeech } from '../formats/audio/gemini.ts';
-import { countOf, isObject, objectOf, parse } from '../../base/json.ts';
-import { protocolFault } from '../formats/fault.ts';
+import { isObject, objectOf, parse } from '../../base/json.ts';
 import { geminiImages, imagen } from '../formats/images/gemini.ts';
-import { forAllImageOperations, picturesPerCall, perCall } from '../formats/adapters.ts';
+import {
+  type ChatCount,
+  forAllImageOperations,
+  picturesPerCall,
+  perCall,
+} from '../formats/adapters.ts';
 import { vertexVideo } from '../formats/video/veo.ts';
 import { bearer, defineVendor } from '../vendor.ts';
 import { vertexEmbeddings } from '../formats/embeddings/gemini.ts';
@@ -68,22 +72,19 @@ const claudeCount = anthropicCountAt(
   onVertex.bodyVersion,
 );
 
-/** The same for clients of `generateContent`: the request is translated to Claude's format. */
-const claudeGenerateCount: BaseAdapter = {
+/** The same for a chat request, which is translated to Claude's format. */
+const claudeChatCount: ChatCount = {
   ask(call) {
-    const { body } = anthropicMessages(onVertex).ask(generateAsChat(call));
+    const { body } = anthropicMessages(onVertex).ask(call);
     const { max_tokens: _, stream: __, ...counted } = objectOf(parse(body.toString('utf8'))) ?? {};
     const bytes = Buffer.from(JSON.stringify({ model: call.upstreamModel, ...counted }));
     return claudeCount.ask({ ...call, body: counted, bytes, skeleton: undefined });
   },
-  read(reply) {
-    const tokens = countOf(objectOf(parse(reply.toString('utf8')))?.['input_tokens']);
-    if (tokens === undefined) return protocolFault('a count that tells no tokens');
-    const body = Buffer.from(JSON.stringify({ totalTokens: tokens }));
-    return { body, quantities: undefined, upstreamId: undefined, outputText: '' };
-  },
+  member: 'input_tokens',
   fault: claudeCount.fault,
 };
+
+const geminiCounts = countsOverChat(vertexCount);
 
 function countByPublisher(claude: BaseAdapter, gemini: BaseAdapter): BaseAdapter {
   const of = (call: VendorCall): BaseAdapter => (isClaude(call) ? claude : gemini);
@@ -141,8 +142,11 @@ export const vertex = defineVendor({
     video: vertexVideo,
   },
   counts: {
-    ...countsOverChat(vertexCount),
-    messages: countByPublisher(claudeCount, countsOverChat(vertexCount).messages),
-    generate_content: countByPublisher(claudeGenerateCount, vertexNativeCount),
+    ...geminiCounts,
+    messages: countByPublisher(claudeCount, geminiCounts.messages),
+    generate_content: countByPublisher(
+      countsOverChat(claudeChatCount).generate_content,
+      vertexNativeCount,
+    ),
   },
 });
