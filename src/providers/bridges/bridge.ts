@@ -1,4 +1,11 @@
-import { type Documented, objectOf, objectsOf, stringEnd, textOf } from '../../base/json.ts';
+import {
+  type Documented,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  stringEnd,
+  textOf,
+} from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
 import {
   type Adapter,
@@ -105,6 +112,10 @@ function clientPath(path: string, names: PathNames): string {
   }
   return path;
 }
+
+/** The member, if it has a value. */
+export const given = (member: string, value: unknown): JsonObject =>
+  value === undefined || value === null ? {} : { [member]: value };
 
 /** A picture that the model made, in base64. */
 export interface MadePicture {

@@ -19,7 +19,7 @@ import type {
 import { inCamelCase } from '../conversation/spelling.ts';
 import { chatToolName } from '../conversation/tool-names.ts';
 import { refuseParam } from '../support/rules.ts';
-import { bridgeOver, type PathNames } from './bridge.ts';
+import { bridgeOver, given, type PathNames } from './bridge.ts';
 import { enumType, generateAnswer, GenerateOverChatStream } from './generate-over-chat-answer.ts';
 import { jsonSchemaOf } from './generate-over-chat-schema.ts';
 import { turnsAsChat } from './generate-over-chat-turns.ts';
@@ -68,7 +68,7 @@ export function generateAsChat(
   refuseServiceTier(call);
   const request: Documented<GenerateContentRequest> = inCamelCase(call.body);
   const config = objectOf(request.generationConfig) ?? {};
-  const beside = optionsOf(config);
+  const options = optionsOf(config);
   const body = chatBodyFrom(call, request, config);
   return {
     ...call,
@@ -77,8 +77,8 @@ export function generateAsChat(
     bytes: Buffer.from(JSON.stringify(body)),
     skeleton: undefined,
     includeUsage: false,
-    messagesOptions: beside,
-    dropped: droppedFromGenerate(request, config, beside, reads),
+    messagesOptions: options,
+    dropped: droppedFromGenerate(request, config, options, reads),
   };
 }
 
@@ -110,9 +110,6 @@ function chatBodyFrom(
     ...given('response_format', formatOf(config, model)),
   };
 }
-
-const given = (member: string, value: unknown): JsonObject =>
-  value === undefined || value === null ? {} : { [member]: value };
 
 /** Whole numbers may be written as strings (protobuf.dev/programming-guides/json, 2026-11). */
 const wholeNumber = (value: unknown): number | undefined =>
@@ -163,7 +160,7 @@ const read: ReadonlySet<string> = new Set([
 function droppedFromGenerate(
   request: JsonObject,
   config: JsonObject,
-  beside: MessagesOptions | undefined,
+  options: MessagesOptions | undefined,
   reads: Adapter['readsMessagesOptions'] = [],
 ): readonly string[] | undefined {
   const dropped = [
@@ -171,7 +168,7 @@ function droppedFromGenerate(
     ...Object.keys(config)
       .filter((name) => !carried.has(name) && config[name] != null)
       .map((name) => `generationConfig.${name}`),
-    ...(beside?.topK === undefined || reads.includes('topK') ? [] : ['generationConfig.topK']),
+    ...(options?.topK === undefined || reads.includes('topK') ? [] : ['generationConfig.topK']),
   ];
   return dropped.length > 0 ? dropped : undefined;
 }

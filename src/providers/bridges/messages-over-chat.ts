@@ -19,9 +19,9 @@ import type {
   ThinkingConfig,
 } from '../formats/anthropic-messages/types.ts';
 import { isClosedSchema } from '../support/fit.ts';
-import { refuseParam } from '../support/rules.ts';
+import { effortOfBudget, refuseParam } from '../support/rules.ts';
 import { withDropped, droppedMembers, messagesToChat } from '../support/unsupported.ts';
-import { bridgeOver, type PathNames } from './bridge.ts';
+import { bridgeOver, given, type PathNames } from './bridge.ts';
 import { messageFrom, MessagesOverChatStream } from './messages-over-chat-answer.ts';
 import { droppedBlocks, chatMessages, cacheMarkOf } from './messages-over-chat-turns.ts';
 
@@ -61,8 +61,8 @@ export function messagesAsChat(
   chat: Pick<Adapter, 'readsMessagesOptions' | 'readsResultErrors'> = {},
 ): VendorCall {
   const body = chatBodyFrom(call, marks, chat.readsResultErrors?.(call) === true);
-  const beside = messagesOptionsOf(call);
-  const dropped = droppedFromMessages(call, beside, chat.readsMessagesOptions);
+  const options = messagesOptionsOf(call);
+  const dropped = droppedFromMessages(call, options, chat.readsMessagesOptions);
   const answerId = call.answerId.replace(/^msg_/, 'chatcmpl-');
   return {
     ...call,
@@ -71,7 +71,7 @@ export function messagesAsChat(
     bytes: Buffer.from(JSON.stringify(body)),
     answerId,
     includeUsage: false,
-    messagesOptions: beside,
+    messagesOptions: options,
     dropped,
   };
 }
@@ -83,7 +83,7 @@ function messageAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
 /**
  * A request to `/v1/messages` as a chat completion. Members that tune only Claude are left out
  * (`cache_control` too, unless `marks` are read); a member that would change the answer and that
- * chat cannot express is refused. For the others see `anthropicOptionsOf` and
+ * chat cannot express is refused. For the others see `messagesOptionsOf` and
  * `droppedFromMessages`.
  */
 function chatBodyFrom(
@@ -116,9 +116,6 @@ function chatBodyFrom(
   };
 }
 
-const given = (member: string, value: unknown): JsonObject =>
-  value === undefined || value === null ? {} : { [member]: value };
-
 /** What chat has no word for, for adapters that read it. */
 function messagesOptionsOf({
   body,
@@ -149,12 +146,12 @@ function betasIn(header: string | string[] | undefined): readonly string[] | und
  */
 function droppedFromMessages(
   { body, publicModel }: VendorCall<CreateMessageParams>,
-  beside: MessagesOptions | undefined,
+  options: MessagesOptions | undefined,
   reads: Adapter['readsMessagesOptions'] = [],
 ): readonly string[] | undefined {
   const unread = [
-    ...(beside?.topK === undefined || reads.includes('topK') ? [] : ['top_k']),
-    ...(beside?.betas === undefined || reads.includes('betas') ? [] : ['anthropic-beta']),
+    ...(options?.topK === undefined || reads.includes('topK') ? [] : ['top_k']),
+    ...(options?.betas === undefined || reads.includes('betas') ? [] : ['anthropic-beta']),
     ...droppedBlocks(body.messages),
     ...new Set(
       objectsOf(body.tools).flatMap((tool) =>
@@ -222,8 +219,7 @@ function effortOf(body: Documented<CreateMessageParams>): string | undefined {
   if (effort !== undefined) return effort;
   if (thinking === undefined) return undefined;
   const budget = countOf(thinking.budget_tokens);
-  if (budget === undefined) return 'medium';
-  return budget > 16_000 ? 'high' : budget > 4_000 ? 'medium' : 'low';
+  return budget === undefined ? 'medium' : effortOfBudget(budget);
 }
 
 function formatOf(body: Documented<CreateMessageParams>): JsonObject | undefined {

@@ -1,6 +1,7 @@
 import { countOf, objectOf, textOf } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
 import type { ReasoningMembers } from '../formats/openai-chat/types.ts';
+import { effortOfBudget } from '../support/rules.ts';
 
 /** The members of a call that say how much the model is to think. */
 export type ReasoningCall = Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>;
@@ -23,20 +24,19 @@ interface ReasoningRequest {
  */
 export function reasoningRequest({
   body,
-  messagesOptions: beside,
+  messagesOptions: options,
 }: ReasoningCall): ReasoningRequest | undefined {
   const reasoning = objectOf(body.reasoning);
   const thinking = objectOf(body.thinking);
   const effort = textOf(body.reasoning_effort) ?? textOf(reasoning?.effort);
   const budget =
-    beside?.budget ?? countOf(thinking?.budget_tokens) ?? countOf(reasoning?.max_tokens);
-  if (effort !== undefined) return { effort, budget, unmeasured: beside?.adaptive === true };
+    options?.budget ?? countOf(thinking?.budget_tokens) ?? countOf(reasoning?.max_tokens);
+  if (effort !== undefined) return { effort, budget, unmeasured: options?.adaptive === true };
   // Qwen's switch for thinking is a boolean.
   const isOff =
     thinking?.type === 'disabled' || reasoning?.enabled === false || body.enable_thinking === false;
   if (isOff) return { effort: 'none', budget };
-  if (budget !== undefined)
-    return { effort: budget > 16_000 ? 'high' : budget > 4000 ? 'medium' : 'low', budget };
+  if (budget !== undefined) return { effort: effortOfBudget(budget), budget };
   const isOn =
     thinking?.type !== undefined || reasoning?.enabled === true || body.enable_thinking === true;
   return isOn ? { effort: 'medium', budget, unmeasured: true } : undefined;

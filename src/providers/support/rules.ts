@@ -277,6 +277,10 @@ export function noteDropped(path: string, { dropped }: RequestEdits): void {
 const rank = (effort: unknown): number => reasoningEfforts.findIndex((one) => one === effort);
 export const isEffort = (value: unknown): value is ReasoningEffort => rank(value) >= 0;
 
+/** The effort that stands for a budget of thinking tokens. */
+export const effortOfBudget = (tokens: number): ReasoningEffort =>
+  tokens > 16_000 ? 'high' : tokens > 4_000 ? 'medium' : 'low';
+
 /** The effort that the model takes for the client's effort; undefined where it takes none. */
 export function effortFor(
   { takes, map }: EffortRule,
@@ -333,11 +337,11 @@ function effortIn(value: unknown, { usual }: EffortRule): ReasoningEffort | unde
   if (isEffort(setting['effort'])) return setting['effort'];
   if (setting['type'] === 'disabled' || setting['enabled'] === false) return 'none';
   const budget = countOf(setting['budget_tokens']) ?? countOf(setting['max_tokens']);
-  if (budget !== undefined) return budget > 16_000 ? 'high' : budget > 4_000 ? 'medium' : 'low';
+  if (budget !== undefined) return effortOfBudget(budget);
   return usual === 'none' && value !== null && setting['type'] !== 'auto' ? 'medium' : undefined;
 }
 
-/** Whether the model will reason before it answers this request; `asked` is the client's effort. */
+/** Whether the model will reason before it answers this request; `requested` is the client's effort. */
 export function reasons(
   body: JsonObject,
   rule: EffortRule | undefined,
