@@ -8,6 +8,7 @@ import {
   parse,
   stringOf,
   textOf,
+  type Unchecked,
 } from '../../base/json.ts';
 import type { ChatMessage, ChatPart, ChatToolCall } from '../formats/openai-chat/types.ts';
 
@@ -273,20 +274,13 @@ function partOf(part: Documented<ChatPart>, param: string): ContentPart[] {
     return text === '' ? [] : [{ kind: 'text', text, ...placed }];
   }
   if (type === 'image_url' || type === 'video_url') {
-    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.url) ?? '';
-    return [
-      {
-        kind: type === 'image_url' ? 'image' : 'video',
-        source: sourceOf(url, `${param}.${type}.url`),
-        ...placed,
-      },
-    ];
+    const source = sourceOf(addressOf(part[type]), `${param}.${type}.url`);
+    return [{ kind: type === 'image_url' ? 'image' : 'video', source, ...placed }];
   }
   // Mistral's name of a file by its address (docs.mistral.ai/capabilities/document_ai, 2026-08).
   if (type === 'document_url') {
-    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.url) ?? '';
-    const name = textOf(part.document_name);
-    return [{ kind: 'file', source: sourceOf(url, `${param}.document_url`), name, ...placed }];
+    const source = sourceOf(addressOf(part.document_url), `${param}.document_url`);
+    return [{ kind: 'file', source, name: textOf(part.document_name), ...placed }];
   }
   if (type === 'file') {
     const file = objectOf(part.file) ?? {};
@@ -296,14 +290,8 @@ function partOf(part: Documented<ChatPart>, param: string): ContentPart[] {
         param: `${param}.file`,
         why: 'this model takes files as `file_data` only.',
       });
-    return [
-      {
-        kind: 'file',
-        source: sourceOf(data, `${param}.file.file_data`),
-        name: textOf(file.filename),
-        ...placed,
-      },
-    ];
+    const source = sourceOf(data, `${param}.file.file_data`);
+    return [{ kind: 'file', source, name: textOf(file.filename), ...placed }];
   }
   if (type === 'input_audio') {
     const audio = objectOf(part.input_audio) ?? {};
@@ -320,6 +308,10 @@ function partOf(part: Documented<ChatPart>, param: string): ContentPart[] {
     why: `this model takes no content of type '${stringOf(type)}'.`,
   });
 }
+
+/** An address, which may be the member `url` of an object. */
+const addressOf = (value: Unchecked<string | { readonly url?: string }>): string =>
+  textOf(value) ?? textOf(objectOf(value)?.url) ?? '';
 
 const dataUrl = /^data:([^;,]*)(?:;[^,;]*)*?;base64,/i;
 
