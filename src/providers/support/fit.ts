@@ -9,19 +9,19 @@ import {
 } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
 import { stopWords } from '../conversation/stop-text.ts';
+import { fitMessages, isSystem } from './messages.ts';
 import {
-  foreignEffort,
-  reasons,
   asksForEffort,
   fitEffort,
+  fitMembers,
+  foreignEffort,
+  hasMessageRules,
   noteDropped,
+  reasons,
+  reportUnsupported,
   type ModelRules,
   type RequestEdits,
-  fitMembers,
-  reportUnsupported,
 } from './rules.ts';
-import { fitMessages } from './messages.ts';
-import { hasMessageRules } from './rules.ts';
 import type { LimitRule } from './rows.ts';
 
 /**
@@ -29,31 +29,31 @@ import type { LimitRule } from './rows.ts';
  * out. Throws the Refusal of a member that changes the meaning and has no equivalent.
  */
 export function fitChat(call: VendorCall, rules: ModelRules): RequestEdits {
-  const taken: RequestEdits = { changes: [], dropped: [] };
+  const edits: RequestEdits = { changes: [], dropped: [] };
   const { body, publicModel } = call;
   const { effort } = rules;
   const foreign = effort === undefined ? undefined : foreignEffort(body, effort);
   const requested = body['reasoning_effort'] ?? foreign?.effort;
-  const words: string[] = [];
-  const silenced = fitToolChoice(call, rules, requested, words, taken);
+  const sentences: string[] = [];
+  const silenced = fitToolChoice(call, rules, requested, sentences, edits);
   const reasoning = !silenced && reasons(body, effort, requested);
-  fitMembers(body, publicModel, rules.members, taken);
-  fitMembers(body, publicModel, reasoning ? rules.whileReasoning : rules.whileSilent, taken);
+  fitMembers(body, publicModel, rules.members, edits);
+  fitMembers(body, publicModel, reasoning ? rules.whileReasoning : rules.whileSilent, edits);
   if (body['tools'] == null && body['functions'] == null)
-    fitMembers(body, publicModel, rules.whileToolless, taken);
+    fitMembers(body, publicModel, rules.whileToolless, edits);
   if (effort !== undefined && (requested !== undefined || foreign !== undefined)) {
-    const told = body['reasoning_effort'] == null ? foreign?.member : undefined;
-    if (foreign !== undefined) taken.changes.push({ path: [foreign.member] });
-    fitEffort(body, ['reasoning_effort'], requested, effort, taken, told);
+    if (foreign !== undefined) edits.changes.push({ path: [foreign.member] });
+    const source = body['reasoning_effort'] == null ? foreign?.member : undefined;
+    fitEffort(body, ['reasoning_effort'], requested, effort, edits, source);
   }
-  if (taken.dropped.includes('parallel_tool_calls')) words.push(...singleCallInstruction(body));
-  fitTools(body['tools'], publicModel, rules, taken);
-  fitResponseFormat(body, rules, reasoning, words, taken);
-  fitStops(body, rules.stops, taken);
-  fitOutputLimit(call, rules.limit, taken);
-  if (hasMessageRules(rules)) fitMessages(body['messages'], publicModel, rules, reasoning, taken);
-  addInstructions(body['messages'], words, taken.changes);
-  return taken;
+  if (edits.dropped.includes('parallel_tool_calls')) sentences.push(...singleCallInstruction(body));
+  fitTools(body['tools'], publicModel, rules, edits);
+  fitResponseFormat(body, rules, reasoning, sentences, edits);
+  fitStops(body, rules.stops, edits);
+  fitOutputLimit(call, rules.limit, edits);
+  if (hasMessageRules(rules)) fitMessages(body['messages'], publicModel, rules, reasoning, edits);
+  addInstructions(body['messages'], sentences, edits.changes);
+  return edits;
 }
 
 /** Whether the choice forces a call: `required`, or a named tool. */
@@ -98,14 +98,14 @@ function fitToolChoice(
   call: VendorCall,
   rules: ModelRules,
   requested: unknown,
-  words: string[],
-  taken: RequestEdits,
+  sentences: string[],
+  edits: RequestEdits,
 ): boolean {
   const { body } = call;
-  const { changes } = taken;
+  const { changes } = edits;
   if (body['tool_choice'] === undefined) return false;
   const { forced, forcedWhileReasoning, effort } = rules;
-  const choice = choiceOf(call, rules, taken);
+  const choice = choiceOf(call, rules, edits);
   if (rules.lacksChoice === true) changes.push({ path: ['tool_choice'] });
   if ((forced === undefined && forcedWhileReasoning === undefined) || !isForced(choice))
     return false;
@@ -121,7 +121,7 @@ function fitToolChoice(
     choice === 'required' && (forced === 'required' || (forced === 'named' && tools.length !== 1));
   if (forced === 'words' || lacksRequired || (silence && !isSilenced)) {
     if (rules.lacksChoice === undefined) changes.push({ path: ['tool_choice'], json: '"auto"' });
-    words.push(choiceInstruction(choice));
+    sentences.push(choiceInstruction(choice));
     return false;
   }
   if (isSilenced) changes.push({ path: [by.member], json: jsonText(by.off) });
@@ -138,10 +138,10 @@ function fitResponseFormat(
   body: JsonObject,
   rules: ModelRules,
   reasoning: boolean,
-  words: string[],
-  taken: RequestEdits,
+  sentences: string[],
+  edits: RequestEdits,
 ): void {
-  const { changes } = taken;
+  const { changes } = edits;
   const format = objectOf(body['response_format']);
   if (format === undefined || format['type'] === 'text') return;
   const beside = listOf(body['tools']).length > 0 ? 'tools' : 'nothing';
@@ -149,20 +149,20 @@ function fitResponseFormat(
   const inWords = beside === 'tools' ? rules.formatBesideTools : undefined;
   const way = inWords ?? (format['type'] === 'json_schema' ? schema : undefined);
   if (way === undefined)
-    return rules.strict === 'closed' ? fitStrictFormat(format, taken) : undefined;
+    return rules.strict === 'closed' ? fitStrictFormat(format, edits) : undefined;
   changes.push({
     path: ['response_format'],
     ...(way === 'object' ? { json: '{"type":"json_object"}' } : {}),
   });
-  words.push(formatInstruction(format, beside));
+  sentences.push(formatInstruction(format, beside));
 }
 
 /** A schema that is not closed is refused with `strict`, and keeps its meaning without it. */
-function fitStrictFormat(format: JsonObject, taken: RequestEdits): void {
+function fitStrictFormat(format: JsonObject, edits: RequestEdits): void {
   const told = objectOf(format['json_schema']);
   if (told?.['strict'] !== true || isClosedSchema(told['schema'])) return;
-  taken.changes.push({ path: ['response_format', 'json_schema', 'strict'] });
-  noteDropped('response_format.json_schema.strict', taken);
+  edits.changes.push({ path: ['response_format', 'json_schema', 'strict'] });
+  noteDropped('response_format.json_schema.strict', edits);
 }
 
 /**
@@ -221,7 +221,7 @@ function fitOutputLimit(
  * Fits the tools to one model. A type that is not listed is refused. A tool without a type gets the
  * type `function`. Other vendors' hints beside the function are left out.
  */
-function fitTools(tools: unknown, model: string, rules: ModelRules, taken: RequestEdits): void {
+function fitTools(tools: unknown, model: string, rules: ModelRules, edits: RequestEdits): void {
   const { tools: known, refusesTools, toolsLack, untypedTools, strict } = rules;
   if (!Array.isArray(tools)) return;
   for (let i = 0; i < tools.length; i++) {
@@ -235,7 +235,7 @@ function fitTools(tools: unknown, model: string, rules: ModelRules, taken: Reque
         model,
         `it knows no tools of type '${type}'.`,
         refusesTools,
-        taken,
+        edits,
       );
     if (
       type === undefined &&
@@ -243,15 +243,15 @@ function fitTools(tools: unknown, model: string, rules: ModelRules, taken: Reque
       known !== undefined &&
       untypedTools === undefined
     )
-      taken.changes.push({ path: ['tools', i, 'type'], json: '"function"' });
-    if (toolsLack !== undefined) removeToolMembers(tool, i, toolsLack, taken);
+      edits.changes.push({ path: ['tools', i, 'type'], json: '"function"' });
+    if (toolsLack !== undefined) removeToolMembers(tool, i, toolsLack, edits);
     if (
       strict === 'closed' &&
       called?.['strict'] === true &&
       !isClosedSchema(called['parameters'] ?? {})
     ) {
-      taken.changes.push({ path: ['tools', i, 'function', 'strict'] });
-      noteDropped('tools[].function.strict', taken);
+      edits.changes.push({ path: ['tools', i, 'function', 'strict'] });
+      noteDropped('tools[].function.strict', edits);
     }
   }
 }
@@ -260,14 +260,14 @@ function removeToolMembers(
   tool: JsonObject,
   i: number,
   lacks: readonly string[],
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
   for (const name of lacks) {
     if (tool[name] === undefined) continue;
-    taken.changes.push({ path: ['tools', i, name] });
+    edits.changes.push({ path: ['tools', i, name] });
     // A tool's own `name` repeats the function's.
     if (name !== 'name' && tool[name] !== null && tool[name] !== false)
-      noteDropped(`tools[].${name}`, taken);
+      noteDropped(`tools[].${name}`, edits);
   }
 }
 
@@ -364,10 +364,7 @@ function addInstructions(
   if (sentences.length === 0) return;
   const text = sentences.join('\n');
   const first = listOf(messages)[0];
-  const content =
-    isObject(first) && (first['role'] === 'system' || first['role'] === 'developer')
-      ? first['content']
-      : undefined;
+  const content = isSystem(first) ? first['content'] : undefined;
   if (typeof content === 'string')
     changes.push({
       path: ['messages', 0, 'content'],
@@ -383,14 +380,14 @@ function addInstructions(
  * are left out.
  */
 export function fitResponse({ body, publicModel }: VendorCall, rules: ModelRules): RequestEdits {
-  const taken: RequestEdits = { changes: [], dropped: [] };
+  const edits: RequestEdits = { changes: [], dropped: [] };
   const requested = objectOf(body['reasoning'])?.['effort'];
   const reasoning = reasons(body, rules.effort, requested);
-  fitMembers(body, publicModel, rules.members, taken);
-  fitMembers(body, publicModel, reasoning ? rules.whileReasoning : rules.whileSilent, taken);
+  fitMembers(body, publicModel, rules.members, edits);
+  fitMembers(body, publicModel, reasoning ? rules.whileReasoning : rules.whileSilent, edits);
   // A rule for all of `reasoning` decides about its effort, too.
   if (rules.effort !== undefined && requested !== undefined && !rules.members.top.has('reasoning'))
-    fitEffort(body, ['reasoning', 'effort'], requested, rules.effort, taken);
-  fitTools(body['tools'], publicModel, rules, taken);
-  return taken;
+    fitEffort(body, ['reasoning', 'effort'], requested, rules.effort, edits);
+  fitTools(body['tools'], publicModel, rules, edits);
+  return edits;
 }

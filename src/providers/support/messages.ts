@@ -55,7 +55,7 @@ export function fitMessages(
   model: string,
   rules: ModelRules,
   reasoning: boolean,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
   const { developer, messages: turns, parts } = rules;
   if (!Array.isArray(messages)) return;
@@ -64,25 +64,26 @@ export function fitMessages(
     if (!isObject(message)) continue;
     const { role } = message;
     if (role === 'developer' && developer !== undefined)
-      taken.changes.push({ path: ['messages', i, 'role'], json: `"${developer}"` });
+      edits.changes.push({ path: ['messages', i, 'role'], json: `"${developer}"` });
     if (turns !== undefined) {
       if (role === 'assistant') {
-        fitAssistantMessage(message, ['messages', i], turns, reasoning, taken);
-        fitPrefix(message, ['messages', i], turns, i === messages.length - 1, taken);
+        fitAssistantMessage(message, ['messages', i], turns, reasoning, edits);
+        fitPrefix(message, ['messages', i], turns, i === messages.length - 1, edits);
       }
       if (turns.lacks !== undefined)
-        removeMessageMembers(message, ['messages', i], turns.lacks, taken);
+        removeMessageMembers(message, ['messages', i], turns.lacks, edits);
     }
     const { content } = message;
     if (!Array.isArray(content)) continue;
-    if (parts !== undefined) checkParts(content, i, model, parts, rules.refusesParts, taken);
-    if (turns?.partsLack !== undefined) fitParts(content, i, turns.partsLack, taken);
-    if (turns?.documents !== undefined) fitDocuments(content, i, model, turns.documents, taken);
+    if (parts !== undefined) checkParts(content, i, model, parts, rules.refusesParts, edits);
+    if (turns?.partsLack !== undefined) fitParts(content, i, turns.partsLack, edits);
+    if (turns?.documents !== undefined) fitDocuments(content, i, model, turns.documents, edits);
   }
-  if (turns?.system === 'before') moveSystem(messages, taken);
+  if (turns?.system === 'before') moveSystem(messages, edits);
 }
 
-const isSystem = (message: unknown): boolean =>
+/** Whether a message has instructions. */
+export const isSystem = (message: unknown): message is JsonObject =>
   isObject(message) && (message['role'] === 'system' || message['role'] === 'developer');
 
 /**
@@ -126,12 +127,12 @@ function fitAssistantMessage(
   at: JsonPath,
   rule: MessagesRule,
   reasoning: boolean,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
-  const renames = hasAnswerMembers(message) && fitAnswerMembers(message, at, rule, taken);
-  fitToolCalls(listOf(message['tool_calls']), at, rule.callsLack ?? [], taken);
+  const renames = hasAnswerMembers(message) && fitAnswerMembers(message, at, rule, edits);
+  fitToolCalls(listOf(message['tool_calls']), at, rule.callsLack ?? [], edits);
   if (rule.needsThoughts && reasoning && !renames && callsWithoutThoughts(message))
-    taken.changes.push({ path: [...at, 'reasoning_content'], json: lostThoughts });
+    edits.changes.push({ path: [...at, 'reasoning_content'], json: lostThoughts });
 }
 
 /** Whether the message has more than text and calls. Most messages have not. */
@@ -148,9 +149,9 @@ function fitAnswerMembers(
   message: JsonObject,
   at: JsonPath,
   { assistant }: MessagesRule,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): boolean {
-  const { changes } = taken;
+  const { changes } = edits;
   const takes = (name: string): boolean => assistant.some((one) => one === name);
   const text = thoughtTexts.find((name) => says(message[name]));
   const renamed =
@@ -174,7 +175,7 @@ function fitAnswerMembers(
       if (name === 'refusal' && says(value) && !says(message['content']))
         changes.push({ path: [...at, 'content'], json: jsonText(value) });
       else if (saysMember(name, value) && !(thinks && thoughts.has(name)))
-        noteDropped(`messages[].${name}`, taken);
+        noteDropped(`messages[].${name}`, edits);
     }
   }
   return renamed !== undefined;
@@ -190,21 +191,21 @@ export function droppedAnswerMembers(
   goesOn: (index: number) => boolean,
   extraContent = false,
 ): string[] {
-  const taken: RequestEdits = { changes: [], dropped: [] };
+  const edits: RequestEdits = { changes: [], dropped: [] };
   listOf(messages).forEach((message, i) => {
     if (!isObject(message) || message['role'] !== 'assistant') return;
     const forgotten = !goesOn(i);
     for (const name in message) {
       if (!known.has(name) || (thoughts.has(name) && !forgotten)) continue;
       if (name === 'refusal' && !says(message['content'])) continue;
-      if (saysMember(name, message[name])) noteDropped(`messages[].${name}`, taken);
+      if (saysMember(name, message[name])) noteDropped(`messages[].${name}`, edits);
     }
     for (const part of forgotten ? listOf(message['content']) : [])
       if (isObject(part) && (part['type'] === 'thinking' || part['type'] === 'redacted_thinking'))
-        noteDropped(`messages[].content[].${part['type']}`, taken);
-    if (!extraContent) fitToolCalls(listOf(message['tool_calls']), [], [], taken);
+        noteDropped(`messages[].content[].${part['type']}`, edits);
+    if (!extraContent) fitToolCalls(listOf(message['tool_calls']), [], [], edits);
   });
-  return taken.dropped;
+  return edits.dropped;
 }
 
 const callsWithoutThoughts = (message: JsonObject): boolean =>
@@ -226,14 +227,14 @@ function fitToolCalls(
   calls: readonly unknown[],
   at: JsonPath,
   lacks: readonly string[],
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
-  const { changes } = taken;
+  const { changes } = edits;
   calls.forEach((call, i) => {
     if (!isObject(call)) return;
     if (call['extra_content'] !== undefined) {
       changes.push({ path: [...at, 'tool_calls', i, 'extra_content'] });
-      if (says(call['extra_content'])) noteDropped('messages[].tool_calls[].extra_content', taken);
+      if (says(call['extra_content'])) noteDropped('messages[].tool_calls[].extra_content', edits);
     }
     for (const name of lacks)
       if (call[name] !== undefined) changes.push({ path: [...at, 'tool_calls', i, name] });
@@ -271,7 +272,7 @@ function fitPrefix(
   at: JsonPath,
   { prefix, needsPrefix }: MessagesRule,
   isLast: boolean,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
   let marked = false;
   for (const name of prefixes) {
@@ -279,27 +280,27 @@ function fitPrefix(
     if (value === undefined) continue;
     if (name === prefix) marked = value === true;
     else if (value === true && prefix !== undefined && message[prefix] === undefined) {
-      taken.changes.push({ path: [...at, name], name: prefix });
+      edits.changes.push({ path: [...at, name], name: prefix });
       marked = true;
     } else {
-      taken.changes.push({ path: [...at, name] });
-      if (value === true) noteDropped(`messages[].${name}`, taken);
+      edits.changes.push({ path: [...at, name] });
+      if (value === true) noteDropped(`messages[].${name}`, edits);
     }
   }
   if (needsPrefix && prefix !== undefined && isLast && !marked)
-    taken.changes.push({ path: [...at, prefix], json: 'true' });
+    edits.changes.push({ path: [...at, prefix], json: 'true' });
 }
 
 function removeMessageMembers(
   message: JsonObject,
   at: JsonPath,
   lacks: NonNullable<MessagesRule['lacks']>,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
   for (const name of lacks[String(message['role'])] ?? []) {
     if (message[name] === undefined) continue;
-    taken.changes.push({ path: [...at, name] });
-    if (says(message[name])) noteDropped(`messages[].${name}`, taken);
+    edits.changes.push({ path: [...at, name] });
+    if (says(message[name])) noteDropped(`messages[].${name}`, edits);
   }
 }
 
@@ -348,7 +349,7 @@ function checkParts(
   model: string,
   parts: ReadonlySet<string>,
   byVendor: boolean,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
   for (let i = 0; i < content.length; i++) {
     const part = content[i];
@@ -359,7 +360,7 @@ function checkParts(
         model,
         `it reads no '${type}'.`,
         byVendor,
-        taken,
+        edits,
       );
   }
 }
@@ -368,14 +369,14 @@ function fitParts(
   content: readonly unknown[],
   message: number,
   lacks: readonly string[],
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
   content.forEach((part, i) => {
     if (!isObject(part)) return;
     for (const name of lacks) {
       if (part[name] === undefined) continue;
-      taken.changes.push({ path: ['messages', message, 'content', i, name] });
-      noteDropped(`messages[].content[].${name}`, taken);
+      edits.changes.push({ path: ['messages', message, 'content', i, name] });
+      noteDropped(`messages[].content[].${name}`, edits);
     }
   });
 }

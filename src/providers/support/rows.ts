@@ -167,13 +167,13 @@ export interface ThinkingSwitch {
  * `silent`, in a row that holds while the model reasons: thinking is turned off by the switch of
  * `effort` if the client did not request thinking, else as `words`.
  */
-export type ForcedRule = 'words' | 'required' | 'named' | 'silent';
+type ForcedRule = 'words' | 'required' | 'named' | 'silent';
 
 /**
  * How a schema is sent to a vendor that takes none. `object`: as `json_object`, with the schema in
  * a sentence. `words`: in a sentence alone.
  */
-export type SchemaRule = 'object' | 'words';
+type SchemaRule = 'object' | 'words';
 
 export interface LimitRule {
   readonly name: 'max_tokens' | 'max_completion_tokens';

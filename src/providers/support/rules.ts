@@ -10,46 +10,33 @@ import { refuse } from '../../base/refusal.ts';
 import type { UnsupportedParam } from '../adapter.ts';
 import {
   type EffortRule,
-  type ForcedRule,
-  type LimitRule,
   type MemberRule,
-  type SchemaRule,
   type SupportRow,
-  type MessagesRule,
   type ReasoningEffort,
   reasoningEfforts,
 } from './rows.ts';
 
+/** Settings of rows, of which the last row that has one decides. */
+type Settings = Omit<
+  { readonly [Key in keyof SupportRow]-?: SupportRow[Key] | undefined },
+  'source' | 'models' | 'while' | 'refusesItself' | 'closed' | 'lacks' | 'members' | ListedTypes
+>;
+type ListedTypes = 'tools' | 'parts';
+
 /** The rules of one model: the rows of a vendor's table that apply to it, merged. */
-export interface ModelRules {
-  readonly model: string;
+export interface ModelRules extends Settings {
   /** Rules that always hold, by the path of the member. The rules of `while` rows follow. */
   readonly members: MemberRules;
   readonly whileReasoning: MemberRules;
   readonly whileSilent: MemberRules;
   readonly whileToolless: MemberRules;
-  readonly effort: EffortRule | undefined;
+  readonly forcedWhileReasoning: SupportRow['forced'];
+  readonly schemaWhileReasoning: SupportRow['schema'];
   readonly tools: ReadonlySet<string> | undefined;
-  readonly toolsLack: readonly string[] | undefined;
-  readonly untypedTools: true | undefined;
-  readonly choices: readonly string[] | undefined;
-  readonly lacksNone: true | undefined;
-  readonly lacksChoice: true | undefined;
-  readonly strict: 'closed' | undefined;
-  readonly allowedTools: true | undefined;
-  readonly forced: ForcedRule | undefined;
-  readonly forcedWhileReasoning: ForcedRule | undefined;
-  readonly schema: SchemaRule | undefined;
-  readonly schemaWhileReasoning: SchemaRule | undefined;
-  readonly formatBesideTools: 'words' | undefined;
-  readonly stops: number | undefined;
-  readonly limit: LimitRule | undefined;
-  readonly developer: 'system' | undefined;
   readonly parts: ReadonlySet<string> | undefined;
   /** Whether the vendor itself refuses types of tools, and of parts, that are not listed. */
   readonly refusesTools: boolean;
   readonly refusesParts: boolean;
-  readonly messages: MessagesRule | undefined;
 }
 
 interface MemberRules {
@@ -123,12 +110,11 @@ function rulesFor(
     when?: 'reasoning',
   ): SupportRow[Key] | undefined =>
     holding.findLast((row) => row[key] !== undefined && row.while === when)?.[key];
-  const refuses = (key: 'tools' | 'parts'): boolean =>
+  const refuses = (key: ListedTypes): boolean =>
     holding.findLast((row) => row[key] !== undefined)?.refusesItself === true;
   const tools = last('tools');
   const parts = last('parts');
   return {
-    model,
     members: membersOf(undefined),
     whileReasoning: membersOf('reasoning'),
     whileSilent: membersOf('silent'),
@@ -187,17 +173,17 @@ export function fitMembers(
   body: JsonObject,
   model: string,
   { top, inner }: MemberRules,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
   if (top.size > 0)
     for (const name in body) {
       const rule = top.get(name);
-      if (rule !== undefined) fitMember([name], body[name], rule, body, model, taken);
+      if (rule !== undefined) fitMember([name], body[name], rule, body, model, edits);
     }
   for (const { holder, name, rule } of inner) {
     const within = objectOf(body[holder]);
     if (within?.[name] !== undefined)
-      fitMember([holder, name], within[name], rule, within, model, taken);
+      fitMember([holder, name], within[name], rule, within, model, edits);
   }
 }
 
@@ -207,9 +193,9 @@ function fitMember(
   rule: MemberRule,
   holder: JsonObject,
   model: string,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
-  const { changes, dropped } = taken;
+  const { changes, dropped } = edits;
   if (value === undefined) return;
   const mapped = typeof value === 'string' ? rule.values?.[value] : undefined;
   if (mapped !== undefined || isSupported(rule, value)) {
@@ -227,7 +213,7 @@ function fitMember(
       model,
       otherwise.refuse,
       otherwise.byVendor === true,
-      taken,
+      edits,
     );
   changes.push({ path });
   if (says) dropped.push(path.join('.'));
@@ -256,17 +242,17 @@ export function refuseParam(param: string, model: string, why: string): never {
 
 /**
  * As `refuseParam`, unless `byVendor`: the vendor itself refuses the member, so that nothing is
- * thrown and `taken.unsupported` names it.
+ * thrown and `edits.unsupported` names it.
  */
 export function reportUnsupported(
   param: string,
   model: string,
   why: string,
   byVendor: boolean,
-  taken: RequestEdits,
+  edits: RequestEdits,
 ): void {
   if (!byVendor) refuseParam(param, model, why);
-  taken.unsupported ??= { param, why };
+  edits.unsupported ??= { param, why };
 }
 
 /** Adds the path of a member that was left out, once. */
@@ -365,7 +351,7 @@ export const asksForEffort = (
 
 /**
  * Sends the client's effort in the model's form. `path` is the path of OpenAI's effort in the
- * request. `told` is the other vendor's member by which the client gave its effort. An unknown
+ * request. `foreign` is the other vendor's member by which the client gave its effort. An unknown
  * effort is sent unchanged.
  */
 export function fitEffort(
@@ -374,7 +360,7 @@ export function fitEffort(
   requested: unknown,
   rule: EffortRule,
   { changes, dropped }: RequestEdits,
-  told?: string,
+  foreign?: string,
 ): void {
   if (requested === undefined) return;
   if (requested === null) {
@@ -395,12 +381,13 @@ export function fitEffort(
     requested === 'none' && wanted !== undefined && !takes.includes('none')
       ? undefined
       : effortFor(rule, requested);
-  if (effort === requested && told === undefined) return;
+  if (effort === requested && foreign === undefined) return;
   if (effort !== undefined) changes.push({ path, json: jsonText(effort) });
-  else if (told === undefined) changes.push({ path });
+  else if (foreign === undefined) changes.push({ path });
   // A model that never thinks fulfils the effort `none`: nothing is dropped.
   const obeys = requested === 'none' && rule.usual === 'none';
-  if (effort === undefined && wanted === undefined && !obeys) dropped.push(told ?? path.join('.'));
+  if (effort === undefined && wanted === undefined && !obeys)
+    dropped.push(foreign ?? path.join('.'));
 }
 
 /** Whether the model has rules for messages beside those for members of the request. */
