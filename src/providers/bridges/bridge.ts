@@ -6,12 +6,14 @@ import {
   stringEnd,
   textOf,
 } from '../../base/json.ts';
+import type { Quantities } from '../../base/quantities.ts';
 import { Refusal } from '../../base/refusal.ts';
 import {
   type Adapter,
   type VendorAnswer,
   type VendorRequest,
   type VendorCall,
+  type StreamMeter,
   type StreamTranslator,
   translatedCall,
 } from '../adapter.ts';
@@ -147,10 +149,46 @@ export function plainTextOf(json: string, head: string): string | undefined {
 }
 
 /**
- * Translates the chunks that a chat adapter wrote. It writes JSON without line ends, so that each
- * event is a line.
+ * A chat stream, which the vendor's own adapter has normalized, in another format of a client's.
  */
-export function mapChunks(chunks: string, translate: (json: string) => string): string {
+export abstract class StreamOverChat implements StreamTranslator {
+  readonly meter: StreamMeter;
+  readonly #chat: StreamTranslator;
+  #ended = false;
+
+  constructor(chat: StreamTranslator) {
+    this.#chat = chat;
+    this.meter = chat.meter;
+  }
+
+  /** The client's events for one chunk, which is JSON text in `latin1`. */
+  protected abstract readonly chunk: (json: string) => string;
+
+  /** The client's last events, after those of all chunks. `cut`: the answer is cut short. */
+  protected abstract conclude(quantities: Quantities | undefined, cut: boolean): string;
+
+  push(piece: Buffer): string {
+    return mapChunks(this.#chat.push(piece), this.chunk);
+  }
+
+  end(): string {
+    const out = mapChunks(this.#chat.end(), this.chunk);
+    return this.meter.fault === undefined ? out + this.#last(this.meter.quantities, false) : out;
+  }
+
+  cutShort(quantities: Quantities): string {
+    return mapChunks(this.#chat.cutShort(quantities), this.chunk) + this.#last(quantities, true);
+  }
+
+  #last(quantities: Quantities | undefined, cut: boolean): string {
+    if (this.#ended) return '';
+    this.#ended = true;
+    return this.conclude(quantities, cut);
+  }
+}
+
+/** A chat adapter writes JSON without line ends, so that each event is a line. */
+function mapChunks(chunks: string, translate: (json: string) => string): string {
   let out = '';
   for (let at = 0; at < chunks.length; ) {
     const end = chunks.indexOf('\n', at);

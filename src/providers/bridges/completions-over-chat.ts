@@ -12,15 +12,8 @@ import {
   isPresent,
   utf8,
 } from '../../base/json.ts';
-import type { Quantities } from '../../base/quantities.ts';
 import { refuse } from '../../base/refusal.ts';
-import type {
-  Adapter,
-  VendorAnswer,
-  VendorCall,
-  StreamTranslator,
-  StreamMeter,
-} from '../adapter.ts';
+import type { Adapter, VendorAnswer, VendorCall, StreamTranslator } from '../adapter.ts';
 import {
   completionRequest,
   type CompletionQuirks,
@@ -28,13 +21,11 @@ import {
 } from '../formats/openai-completions/request.ts';
 import type { ChatChoice, ChatCompletion, ChatLogprobs } from '../formats/openai-chat/types.ts';
 import { completionParts } from '../formats/openai-completions/response.ts';
-import { bridgeOver, mapChunks, plainTextOf } from './bridge.ts';
+import { bridgeOver, plainTextOf, StreamOverChat } from './bridge.ts';
 
-/** Translates chat chunks, which the vendor's own adapter has normalized, into chunks of text. */
-class CompletionsOverChatStream implements StreamTranslator {
-  readonly meter: StreamMeter;
+/** Writes chunks of text. */
+class CompletionsOverChatStream extends StreamOverChat {
   readonly #call: VendorCall;
-  readonly #chat: StreamTranslator;
   /**
    * The length of each choice's text so far, in characters; a choice that is absent has not begun.
    */
@@ -44,25 +35,12 @@ class CompletionsOverChatStream implements StreamTranslator {
   #head: string | undefined;
 
   constructor(call: VendorCall, chat: StreamTranslator) {
+    super(chat);
     this.#call = call;
-    this.#chat = chat;
-    this.meter = chat.meter;
     this.#plain = typeof call.body['logprobs'] !== 'number' && Number(call.body['n'] ?? 1) === 1;
   }
 
-  push(piece: Buffer): string {
-    return mapChunks(this.#chat.push(piece), this.#chunk);
-  }
-
-  end(): string {
-    return mapChunks(this.#chat.end(), this.#chunk);
-  }
-
-  cutShort(quantities: Quantities): string {
-    return mapChunks(this.#chat.cutShort(quantities), this.#chunk);
-  }
-
-  readonly #chunk = (json: string): string => {
+  protected readonly chunk = (json: string): string => {
     const plain =
       this.#plain && this.#offsets.has(0) ? plainTextOf(json, '"delta":{"content":"') : undefined;
     if (plain !== undefined) return this.#write(textChoice(plain, 0));
@@ -75,6 +53,10 @@ class CompletionsOverChatStream implements StreamTranslator {
     const usage = this.#call.includeUsage ? rawMembers(json).get('usage') : undefined;
     return isPresent(usage) ? out + this.#write('', `,"usage":${usage}`) : out;
   };
+
+  protected conclude(): string {
+    return '';
+  }
 
   #choice(choice: Documented<ChatChoice>): string {
     const index = Number(choice.index) || 0;

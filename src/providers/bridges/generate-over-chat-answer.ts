@@ -11,7 +11,7 @@ import {
   utf8,
 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import type { StreamMeter, StreamTranslator, VendorAnswer, VendorCall } from '../adapter.ts';
+import type { StreamTranslator, VendorAnswer, VendorCall } from '../adapter.ts';
 import { joined, withDetails } from '../conversation/chat-collector.ts';
 import { type Citation, pagesIn, sourcesBeside } from '../conversation/citations.ts';
 import { generateUsage } from '../conversation/client-usage.ts';
@@ -21,7 +21,7 @@ import type { GenerateContentRequest } from '../formats/gemini/request-types.ts'
 import { ownSignature } from '../formats/gemini/signature.ts';
 import { inCamelCase } from '../conversation/spelling.ts';
 import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
-import { type MadePicture, mapChunks, picturesIn, plainTextOf } from './bridge.ts';
+import { type MadePicture, picturesIn, plainTextOf, StreamOverChat } from './bridge.ts';
 import { groundingOf, logprobsResultOf } from './generate-over-chat-members.ts';
 import { estimatedUsage } from './messages-over-chat-answer.ts';
 
@@ -199,49 +199,27 @@ const latin1 = (json: string): string =>
   Buffer.from(json.replace(/[\r\n]+/g, ' '), 'utf8').toString('latin1');
 
 /**
- * Translates chat chunks, which the vendor's own adapter has normalized, into events of
- * `streamGenerateContent`. Calls are sent whole with the finish reason, in the last event of their
- * candidate, which leaves once the charge is committed.
+ * Writes the events of `streamGenerateContent`. Calls are sent whole with the finish reason, in the
+ * last event of their candidate, which leaves once the charge is committed.
  */
-export class GenerateOverChatStream implements StreamTranslator {
-  readonly meter: StreamMeter;
+export class GenerateOverChatStream extends StreamOverChat {
   readonly #call: VendorCall;
-  readonly #chat: StreamTranslator;
   readonly #wishes: Wishes;
   readonly #names: string;
   readonly #choices = new Map<number, Answered>();
   /** The newest chunk that has sources beside its choices. */
   #sources: Documented<ChatCompletion> | undefined;
-  #ended = false;
 
   constructor(call: VendorCall, chat: StreamTranslator) {
+    super(chat);
     this.#call = call;
-    this.#chat = chat;
-    this.meter = chat.meter;
     this.#wishes = wishesOf(call);
     this.#names = namesOf(call);
   }
 
-  push(piece: Buffer): string {
-    return mapChunks(this.#chat.push(piece), this.#chunk);
-  }
-
-  end(): string {
-    const out = mapChunks(this.#chat.end(), this.#chunk);
-    return this.meter.fault === undefined ? out + this.#conclude(this.meter.quantities) : out;
-  }
-
-  cutShort(quantities: Quantities): string {
-    const out = mapChunks(this.#chat.cutShort(quantities), this.#chunk);
-    for (const choice of this.#choices.values()) choice.finish ??= 'length';
-    if (this.#choices.size === 0) this.#choiceAt(0).finish = 'length';
-    return out + this.#conclude(quantities);
-  }
-
-  #conclude(quantities: Quantities | undefined): string {
-    if (this.#ended) return '';
-    this.#ended = true;
+  protected conclude(quantities: Quantities | undefined, cut: boolean): string {
     if (this.#choices.size === 0) this.#choiceAt(0);
+    if (cut) for (const choice of this.#choices.values()) choice.finish ??= 'length';
     const candidates = [...this.#choices].map(([index, answered]) => {
       if (this.#wishes.isEnum || answered.cited.length > 0 || this.#sources !== undefined)
         answered.text = textOf(parse(`"${utf8(answered.text)}"`)) ?? '';
@@ -263,7 +241,7 @@ export class GenerateOverChatStream implements StreamTranslator {
     return choice;
   }
 
-  readonly #chunk = (json: string): string => {
+  protected readonly chunk = (json: string): string => {
     const plain = this.#isPlain(json) ? plainTextOf(json, '"delta":{"content":"') : undefined;
     if (plain !== undefined) return this.#text(0, plain, false);
     const body: Documented<ChatCompletion> | undefined = objectOf(parse(utf8(json)));

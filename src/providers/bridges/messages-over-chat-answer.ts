@@ -12,7 +12,7 @@ import {
   utf8,
 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import type { VendorAnswer, VendorCall, StreamMeter, StreamTranslator } from '../adapter.ts';
+import type { VendorAnswer, VendorCall, StreamTranslator } from '../adapter.ts';
 import { messageCitation, messageCitations, sourcesBeside } from '../conversation/citations.ts';
 import { messageUsage } from '../conversation/client-usage.ts';
 import { clientToolName } from '../conversation/tool-names.ts';
@@ -24,7 +24,7 @@ import {
   isClaudes,
 } from '../formats/anthropic-messages/reasoning.ts';
 import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
-import { mapChunks, picturesIn, plainTextOf } from './bridge.ts';
+import { picturesIn, plainTextOf, StreamOverChat } from './bridge.ts';
 
 /** Anthropic's stop reasons, by chat's finish reasons. */
 const stopReasons: Readonly<Record<string, string>> = {
@@ -291,46 +291,24 @@ function deltaOf(index: number, type: string, member: string, json: string): str
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`;
 }
 
-/**
- * Translates chat chunks, which the vendor's own adapter has normalized, into the events of a
- * message.
- */
-export class MessagesOverChatStream implements StreamTranslator {
-  readonly meter: StreamMeter;
+/** Writes the events of a message. */
+export class MessagesOverChatStream extends StreamOverChat {
   readonly #call: VendorCall;
-  readonly #chat: StreamTranslator;
   readonly #blocks: MessageBlocks;
   #finish: string | undefined;
   #refused = false;
-  #ended = false;
   /** The newest chunk that has sources beside its choices. */
   #sources: Documented<ChatCompletion> | undefined;
   #cited = false;
 
   constructor(call: VendorCall, chat: StreamTranslator) {
+    super(chat);
     this.#call = call;
-    this.#chat = chat;
-    this.meter = chat.meter;
     this.#blocks = new MessageBlocks(call);
   }
 
-  push(piece: Buffer): string {
-    return mapChunks(this.#chat.push(piece), this.#chunk);
-  }
-
-  end(): string {
-    const out = mapChunks(this.#chat.end(), this.#chunk);
-    return this.meter.fault === undefined ? out + this.#conclude(this.meter.quantities) : out;
-  }
-
-  cutShort(quantities: Quantities): string {
-    this.#finish ??= 'length';
-    return mapChunks(this.#chat.cutShort(quantities), this.#chunk) + this.#conclude(quantities);
-  }
-
-  #conclude(quantities: Quantities | undefined): string {
-    if (this.#ended) return '';
-    this.#ended = true;
+  protected conclude(quantities: Quantities | undefined, cut: boolean): string {
+    if (cut) this.#finish ??= 'length';
     const sources =
       this.#sources === undefined || this.#cited
         ? []
@@ -343,7 +321,7 @@ export class MessagesOverChatStream implements StreamTranslator {
     );
   }
 
-  readonly #chunk = (json: string): string => {
+  protected readonly chunk = (json: string): string => {
     const plain = plainTextOf(json, '"delta":{"content":"');
     if (plain !== undefined) return this.#blocks.text(plain);
     const thought = plainTextOf(json, '"delta":{"reasoning_content":"');

@@ -9,7 +9,7 @@ import {
   utf8,
 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import type { VendorCall, StreamMeter, StreamTranslator } from '../adapter.ts';
+import type { VendorCall, StreamTranslator } from '../adapter.ts';
 import {
   characters,
   responsesAnnotation,
@@ -23,7 +23,7 @@ import type {
   ChatToolCall,
 } from '../formats/openai-chat/types.ts';
 import type { CreateResponse } from '../formats/openai-responses/types.ts';
-import { mapChunks, picturesIn, plainTextOf } from './bridge.ts';
+import { picturesIn, plainTextOf, StreamOverChat } from './bridge.ts';
 import {
   lastEvent,
   SequenceNumbers,
@@ -43,13 +43,10 @@ import {
 } from './responses-over-chat-items.ts';
 
 /**
- * Translates chat chunks, which the vendor's own adapter has normalized, into the events of a
- * response (developers.openai.com/api/reference/responses, 2026-08).
+ * Writes the events of a response (developers.openai.com/api/reference/responses, 2026-08).
  */
-export class ResponseStream implements StreamTranslator {
-  readonly meter: StreamMeter;
+export class ResponsesOverChatStream extends StreamOverChat {
   readonly #call: VendorCall<CreateResponse>;
-  readonly #chat: StreamTranslator;
   readonly #output: Output;
   readonly #tools: ReadonlyMap<string, ClientTool>;
   readonly #calls = new Map<unknown, OpenCall>();
@@ -62,12 +59,10 @@ export class ResponseStream implements StreamTranslator {
   #speaking: OpenReasoning | OpenMessage | undefined;
   #begun = false;
   #incomplete: 'max_output_tokens' | 'content_filter' | undefined;
-  #closed = false;
 
   constructor(call: VendorCall<CreateResponse>, chat: StreamTranslator) {
+    super(chat);
     this.#call = call;
-    this.#chat = chat;
-    this.meter = chat.meter;
     this.#output = {
       numbered: new SequenceNumbers(eventsOfBeginning),
       ids: new ItemIds(call.answerId),
@@ -76,31 +71,13 @@ export class ResponseStream implements StreamTranslator {
     this.#tools = toolsByChatName(call.body);
   }
 
-  push(piece: Buffer): string {
-    return this.#hear(this.#chat.push(piece));
-  }
-
-  end(): string {
-    const out = this.#hear(this.#chat.end());
-    return this.meter.fault === undefined ? out + this.#conclude(this.meter.quantities) : out;
-  }
-
-  cutShort(quantities: Quantities): string {
-    this.#incomplete = 'max_output_tokens';
-    return this.#hear(this.#chat.cutShort(quantities)) + this.#conclude(quantities);
-  }
-
-  #hear(events: string): string {
-    if (events === '') return '';
-    let out = mapChunks(events, this.#chunk);
-    if (out !== '') out = this.#beginning() + out;
+  protected readonly chunk = (json: string): string => {
+    const out = this.#plain(json) ?? this.#parsed(json);
     this.meter.nextEvent = this.#output.numbered.next;
-    return out;
-  }
+    return out === '' || this.#begun ? out : this.#beginning() + out;
+  };
 
-  readonly #chunk = (json: string): string => {
-    const plain = this.#plain(json);
-    if (plain !== undefined) return plain;
+  #parsed(json: string): string {
     const chunk: Documented<ChatCompletion> | undefined = objectOf(parse(utf8(json)));
     if (chunk === undefined) return '';
     if (chunk.citations !== undefined || chunk.search_results !== undefined) this.#sources = chunk;
@@ -108,7 +85,7 @@ export class ResponseStream implements StreamTranslator {
     for (const choice of objectsOf(chunk.choices))
       if (choice.index === 0) out += this.#choice(choice);
     return out;
-  };
+  }
 
   /** Translates the usual chunk without parsing: more text of the open item. */
   #plain(json: string): string | undefined {
@@ -235,9 +212,8 @@ export class ResponseStream implements StreamTranslator {
     return open?.close(status) ?? '';
   }
 
-  #conclude(quantities: Quantities | undefined): string {
-    if (this.#closed) return '';
-    this.#closed = true;
+  protected conclude(quantities: Quantities | undefined, cut: boolean): string {
+    if (cut) this.#incomplete = 'max_output_tokens';
     let out = this.#beginning();
     if (this.#items === 0) {
       this.#speaking = new OpenMessage(this.#output, this.#items++);

@@ -32,14 +32,14 @@ import {
   chatName,
   customInput,
 } from './responses-over-chat-items.ts';
-import { ResponseStream } from './responses-over-chat-stream.ts';
+import { ResponsesOverChatStream } from './responses-over-chat-stream.ts';
 
 /** `/v1/responses` for models whose vendor has chat. `marks`: its chat reads `cache_control`. */
 export function responsesOverChat(chat: Adapter, marks = false): Adapter {
   return bridgeOver(chat, {
     toChat: (call) => responsesAsChat(call, marks),
     answer: responseAnswer,
-    stream: (call, translator) => new ResponseStream(call, translator),
+    stream: (call, translator) => new ResponsesOverChatStream(call, translator),
     names: namesOf,
   });
 }
