@@ -22,12 +22,20 @@ type ResponseObjectStatus =
   | 'queued'
   | 'cancelled';
 
+export type IncompleteReason = 'max_output_tokens' | 'content_filter';
+
+/** Why an answer with this finish reason of chat is incomplete; undefined: it is complete. */
+export function incompleteReason(finish: unknown): IncompleteReason | undefined {
+  if (finish === 'length') return 'max_output_tokens';
+  return finish === 'content_filter' ? 'content_filter' : undefined;
+}
+
 /** The state of a response: the members that do not come from the request. */
 export interface ResponseState {
   readonly status: ResponseObjectStatus;
   readonly output: readonly JsonObject[];
   readonly quantities?: Quantities | undefined;
-  readonly incomplete?: 'max_output_tokens' | 'content_filter';
+  readonly incomplete?: IncompleteReason | undefined;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -37,10 +45,10 @@ export interface ResponseState {
  */
 export function responseObject(
   call: Pick<VendorCall<CreateResponse>, 'answerId' | 'created' | 'publicModel' | 'body'>,
-  standing: ResponseState,
+  state: ResponseState,
 ): JsonObject {
   const { body } = call;
-  const { status, output, quantities, incomplete, error } = standing;
+  const { status, output, quantities, incomplete, error } = state;
   const reasoning = objectOf(body.reasoning);
   const text = objectOf(body.text);
   return {

@@ -20,12 +20,10 @@ import type {
   ChatCompletion,
   ChatMessage,
   ChatToolCall,
-  CompletionUsage,
 } from '../formats/openai-chat/types.ts';
 import type { CreateResponse } from '../formats/openai-responses/types.ts';
-import { responsesQuantities } from '../formats/openai-responses/response.ts';
 import { picturesIn } from './bridge.ts';
-import { responseObject } from './response-object.ts';
+import { incompleteReason, responseObject } from './response-object.ts';
 import {
   clientToolOf,
   callItem,
@@ -46,26 +44,11 @@ export function responseAnswer(
   const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
   const choice = objectOf(listOf(body.choices)[0]) ?? {};
   const message = objectOf(choice.message) ?? {};
-  const finish = choice.finish_reason;
-  const incomplete =
-    finish === 'length'
-      ? 'max_output_tokens'
-      : finish === 'content_filter'
-        ? 'content_filter'
-        : undefined;
-  const output = outputOf(
-    { body, message, choice },
-    call,
-    incomplete === undefined ? 'completed' : 'incomplete',
-  );
-  const quantities =
-    answer.quantities ?? responsesQuantities(responsesUsageOf(objectOf(body.usage)));
-  const response = responseObject(call, {
-    status: incomplete === undefined ? 'completed' : 'incomplete',
-    output,
-    quantities,
-    ...(incomplete === undefined ? {} : { incomplete }),
-  });
+  const incomplete = incompleteReason(choice.finish_reason);
+  const status = incomplete === undefined ? 'completed' : 'incomplete';
+  const output = outputOf({ body, message, choice }, call, status);
+  const { quantities } = answer;
+  const response = responseObject(call, { status, output, quantities, incomplete });
   return { ...answer, body: Buffer.from(JSON.stringify(response)) };
 }
 
@@ -127,16 +110,6 @@ function thoughtsOf(message: Documented<ChatMessage>): Thought[] {
     reasoning: here.map((one) => textOf(objectOf(one)?.text) ?? '').join(''),
     details: here,
   }));
-}
-
-function responsesUsageOf(usage: Documented<CompletionUsage> | undefined): JsonObject | undefined {
-  return (
-    usage && {
-      ...usage,
-      input_tokens: usage.prompt_tokens,
-      output_tokens: usage.completion_tokens,
-    }
-  );
 }
 
 interface ChatMessageOutput {

@@ -1,4 +1,3 @@
-import type { Quantities } from '../../base/quantities.ts';
 import { jsonText, type JsonObject, parse, textOf, utf8 } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
 import type { MadePicture } from './bridge.ts';
@@ -34,8 +33,8 @@ export class SequenceNumbers {
     return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.next++}${inside}}\n\n`;
   }
 
-  response(type: string, call: VendorCall, standing: ResponseState): string {
-    return this.event(type, { response: responseObject(call, standing) });
+  response(type: string, call: VendorCall, state: ResponseState): string {
+    return this.event(type, { response: responseObject(call, state) });
   }
 }
 
@@ -386,20 +385,4 @@ export function pictureEvents(output: Output, index: number, picture: MadePictur
       item: { ...begun, status: 'in_progress', result: null },
     }) + finishItem(output, place, item)
   );
-}
-
-/** The last event of a stream, with all items. */
-export function lastEvent(
-  call: VendorCall,
-  { numbered, items }: Output,
-  incomplete: 'max_output_tokens' | 'content_filter' | undefined,
-  quantities: Quantities | undefined,
-): string {
-  const status = incomplete === undefined ? 'completed' : 'incomplete';
-  return numbered.response(`response.${status}`, call, {
-    status,
-    output: items,
-    quantities,
-    ...(incomplete === undefined ? {} : { incomplete }),
-  });
 }

@@ -24,8 +24,8 @@ import type {
 } from '../formats/openai-chat/types.ts';
 import type { CreateResponse } from '../formats/openai-responses/types.ts';
 import { picturesIn, plainTextOf, StreamOverChat } from './bridge.ts';
+import { type IncompleteReason, incompleteReason } from './response-object.ts';
 import {
-  lastEvent,
   SequenceNumbers,
   OpenCall,
   type OpenItem,
@@ -58,7 +58,7 @@ export class ResponsesOverChatStream extends StreamOverChat {
   #annotated = false;
   #speaking: OpenReasoning | OpenMessage | undefined;
   #begun = false;
-  #incomplete: 'max_output_tokens' | 'content_filter' | undefined;
+  #incomplete: IncompleteReason | undefined;
 
   constructor(call: VendorCall<CreateResponse>, chat: StreamTranslator) {
     super(chat);
@@ -111,10 +111,10 @@ export class ResponsesOverChatStream extends StreamOverChat {
     if (this.#begun) return '';
     this.#begun = true;
     const numbered = new SequenceNumbers(0);
-    const standing = { status: 'in_progress', output: [] } as const;
+    const state = { status: 'in_progress', output: [] } as const;
     return (
-      numbered.response('response.created', this.#call, standing) +
-      numbered.response('response.in_progress', this.#call, standing)
+      numbered.response('response.created', this.#call, state) +
+      numbered.response('response.in_progress', this.#call, state)
     );
   }
 
@@ -131,9 +131,7 @@ export class ResponsesOverChatStream extends StreamOverChat {
         out +=
           this.#closeSpeaking('completed') + pictureEvents(this.#output, this.#items++, picture);
     for (const one of objectsOf(delta.tool_calls)) out += this.#toolCall(one);
-    const finish = choice.finish_reason;
-    if (finish === 'length') this.#incomplete ??= 'max_output_tokens';
-    if (finish === 'content_filter') this.#incomplete ??= 'content_filter';
+    this.#incomplete ??= incompleteReason(choice.finish_reason);
     return out;
   }
 
@@ -222,7 +220,12 @@ export class ResponsesOverChatStream extends StreamOverChat {
     const status = this.#incomplete === undefined ? 'completed' : 'incomplete';
     out += this.#tellSources() + this.#closeSpeaking(status);
     for (const call of this.#calls.values()) out += call.close(status);
-    out += lastEvent(this.#call, this.#output, this.#incomplete, quantities);
+    out += this.#output.numbered.response(`response.${status}`, this.#call, {
+      status,
+      output: this.#output.items,
+      quantities,
+      incomplete: this.#incomplete,
+    });
     this.meter.nextEvent = this.#output.numbered.next;
     return out;
   }
