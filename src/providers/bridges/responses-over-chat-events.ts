@@ -1,5 +1,6 @@
 import { jsonText, type JsonObject, parse, textOf, utf8 } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
+import { withDetails } from '../conversation/chat-collector.ts';
 import type { MadePicture } from './bridge.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
 import {
@@ -159,34 +160,10 @@ export class OpenReasoning implements OpenItem {
       finishItem(
         this.#output,
         this.#place,
-        reasoningItem(this.#place.id, text, joinedDetails(this.#details)),
+        reasoningItem(this.#place.id, text, withDetails([], this.#details)),
       )
     );
   }
-}
-
-/** Joins the pieces of each detail: texts are appended, other members take the newest value. */
-function joinedDetails(details: readonly unknown[]): unknown[] {
-  const joined: Record<string, unknown>[] = [];
-  for (const detail of details) {
-    if (typeof detail !== 'object' || detail === null) continue;
-    const piece: Record<string, unknown> = { ...detail };
-    const last = joined.at(-1);
-    if (
-      last === undefined ||
-      last['index'] !== piece['index'] ||
-      last['type'] !== piece['type'] ||
-      last['signature'] !== undefined
-    )
-      joined.push(piece);
-    else
-      for (const [name, value] of Object.entries(piece))
-        last[name] =
-          name === 'text' && typeof last[name] === 'string'
-            ? `${last[name]}${String(value)}`
-            : value;
-  }
-  return joined;
 }
 
 interface MessagePart {

@@ -395,6 +395,44 @@ test('thoughts that came signed in pieces go back whole', () => {
   ]);
 });
 
+test('details that came in pieces go back as they are in a whole answer', () => {
+  const thought = (text: string, signature: string | null = null): object => ({
+    type: 'reasoning.text',
+    text,
+    signature,
+    format: 'anthropic-claude-v1',
+    index: 0,
+  });
+  const summary = (text: string): object => ({
+    type: 'reasoning.summary',
+    summary: text,
+    format: 'openai-responses-v1',
+    index: 1,
+  });
+  const pieces = [
+    ...[thought('First, '), thought('look.'), thought('', 'sig-1'), thought('Then', 'sig-2')],
+    ...[summary('Look'), summary('ed.')],
+  ];
+  const chunks = pieces.map((piece) => ({ reasoning: '.', reasoning_details: [piece] }));
+  const chunk = (delta: object, finish: string | null = null): string =>
+    `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  const stream = chunks.map((delta) => chunk(delta)).join('') + chunk({ content: 'Seen' }, 'stop');
+  const translator = bridge.stream(callOf({}, { stream: true, streamUpstream: true }));
+  const out = translator.push(Buffer.from(`${stream}data: [DONE]\n\n`)) + translator.end();
+  const { output } = JSON.parse(
+    /event: response\.completed\ndata: (.*)/.exec(out)?.[1] ?? '',
+  ).response;
+  expect(asked(callOf({ input: output }))['messages']).toMatchObject([
+    {
+      reasoning_details: [
+        thought('First, look.', 'sig-1'),
+        thought('Then', 'sig-2'),
+        summary('Looked.'),
+      ],
+    },
+  ]);
+});
+
 test('of reasoning, what does not go on is named in the client’s words', () => {
   const claude = responsesOverChat(anthropicMessages());
   const droppedOf = (

@@ -177,7 +177,7 @@ export function joined(before: unknown, value: unknown): unknown {
 }
 
 /**
- * Joins reasoning details by their index: their texts grow, and the last piece carries the
+ * Joins reasoning details by their index: their texts grow, and the last piece of each carries its
  * signature (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
  */
 export function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
@@ -189,7 +189,8 @@ export function withDetails(before: readonly unknown[], pieces: readonly unknown
       last !== undefined &&
       piece?.index !== undefined &&
       last.index === piece.index &&
-      last.type === piece.type;
+      last.type === piece.type &&
+      !textOf(last.signature);
     if (!same || textOf(piece.data) !== undefined) all.push(one);
     else
       all[all.length - 1] = {
