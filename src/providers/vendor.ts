@@ -17,9 +17,17 @@ import type {
 } from './adapter.ts';
 import type { TaskAdapter } from './task-adapter.ts';
 
-/** `Authorization: Bearer`, or nothing for servers without a secret. */
-export const bearer: Vendor['sign'] = (secret) =>
-  secret === undefined || secret === '' ? {} : { authorization: `Bearer ${secret}` };
+/** The secret in a header, after `prefix`; nothing for servers without a secret. */
+export const secretIn =
+  (header: string, prefix = ''): Vendor['sign'] =>
+  (secret) =>
+    secret === undefined || secret === '' ? {} : { [header]: prefix + secret };
+
+export const bearer: Vendor['sign'] = secretIn('authorization', 'Bearer ');
+
+/** For self-hosted servers: a base URL without a path means their `/v1`. */
+export const pathUnderV1 = (prefix: string, path: string): string =>
+  prefix === '' ? `/v1${path}` : path;
 
 /** A vendor with defaults: most sign with a bearer token and own their models. */
 export function defineVendor(

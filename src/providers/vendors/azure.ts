@@ -13,7 +13,7 @@ import {
 } from '../formats/openai-responses/adapter.ts';
 import { chatOverResponses, chatOrResponses } from '../formats/openai-responses/chat.ts';
 import { openaiChatOverResponsesSupport, openaiChatSupport } from '../support/openai.ts';
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, secretIn } from '../vendor.ts';
 import {
   callIds,
   functionsElsewhere,
@@ -69,7 +69,7 @@ export const azure = defineVendor({
   signsForAccount: true,
   ownedBy: 'openai',
   env: { apiKey: 'AZURE_OPENAI_API_KEY', baseUrl: 'AZURE_OPENAI_ENDPOINT' },
-  sign: (secret) => (secret ? { 'api-key': secret } : {}),
+  sign: secretIn('api-key'),
   pathFor: place,
   adapters: {
     chat,

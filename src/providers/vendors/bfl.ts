@@ -1,4 +1,4 @@
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, secretIn } from '../vendor.ts';
 import { bflImages } from '../formats/images/bfl.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
 
@@ -13,6 +13,6 @@ export const bfl = defineVendor({
   consoleUrl: 'https://dashboard.bfl.ai',
   domains: ['.bfl.ai'],
   env: { apiKey: 'BFL_API_KEY' },
-  sign: (secret) => (secret === undefined ? {} : { 'x-key': secret }),
+  sign: secretIn('x-key'),
   adapters: forAllImageOperations(bflImages),
 });

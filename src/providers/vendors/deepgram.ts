@@ -1,4 +1,4 @@
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, secretIn } from '../vendor.ts';
 import { deepgramSpeech, deepgramTranscriptions } from '../formats/audio/deepgram.ts';
 
 export const deepgram = defineVendor({
@@ -6,6 +6,6 @@ export const deepgram = defineVendor({
   baseUrl: 'https://api.deepgram.com/v1',
   consoleUrl: 'https://console.deepgram.com',
   env: { apiKey: 'DEEPGRAM_API_KEY' },
-  sign: (secret) => (secret ? { authorization: `Token ${secret}` } : {}),
+  sign: secretIn('authorization', 'Token '),
   adapters: { transcriptions: deepgramTranscriptions, speech: deepgramSpeech },
 });

@@ -1,4 +1,4 @@
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, secretIn } from '../vendor.ts';
 import { elevenlabsSpeech, elevenlabsTranscriptions } from '../formats/audio/elevenlabs.ts';
 
 export const elevenlabs = defineVendor({
@@ -6,6 +6,6 @@ export const elevenlabs = defineVendor({
   baseUrl: 'https://api.elevenlabs.io/v1',
   consoleUrl: 'https://elevenlabs.io/app',
   env: { apiKey: 'ELEVENLABS_API_KEY' },
-  sign: (secret) => (secret ? { 'xi-api-key': secret } : {}),
+  sign: secretIn('xi-api-key'),
   adapters: { transcriptions: elevenlabsTranscriptions, speech: elevenlabsSpeech },
 });

@@ -5,7 +5,7 @@ import { geminiNativeEmbeddings } from '../formats/gemini/native-embeddings.ts';
 import { geminiImages } from '../formats/images/gemini.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
 import { geminiVideo } from '../formats/video/veo.ts';
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, secretIn } from '../vendor.ts';
 import { geminiSpeech } from '../formats/audio/gemini.ts';
 import { geminiEmbeddings } from '../formats/embeddings/gemini.ts';
 
@@ -18,7 +18,7 @@ export const gemini = defineVendor({
   models: { path: '/models?pageSize=1000' },
   consoleUrl: 'https://aistudio.google.com',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
-  sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
+  sign: secretIn('x-goog-api-key'),
   adapters: {
     chat: geminiChat,
     generate_content: geminiNative,

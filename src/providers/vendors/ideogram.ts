@@ -1,4 +1,4 @@
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, secretIn } from '../vendor.ts';
 import { ideogramImages } from '../formats/images/ideogram.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
 
@@ -8,6 +8,6 @@ export const ideogram = defineVendor({
   baseUrl: 'https://api.ideogram.ai',
   consoleUrl: 'https://ideogram.ai/manage-api',
   env: { apiKey: 'IDEOGRAM_API_KEY' },
-  sign: (secret) => (secret === undefined ? {} : { 'api-key': secret }),
+  sign: secretIn('api-key'),
   adapters: forAllImageOperations(ideogramImages),
 });

@@ -4,7 +4,7 @@ import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { rerank } from '../formats/rerank.ts';
 import type { SupportRow } from '../support/rows.ts';
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, pathUnderV1 } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^exceed_context_size_error$/, kind: 'context_length' },
@@ -32,7 +32,7 @@ export const llamacpp = defineVendor({
   id: 'llamacpp',
   baseUrl: 'http://127.0.0.1:8080/v1',
   env: { apiKey: 'LLAMACPP_API_KEY', baseUrl: 'LLAMACPP_BASE_URL' },
-  pathFor: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
+  pathFor: pathUnderV1,
   adapters: {
     chat: openaiChat({
       takes,

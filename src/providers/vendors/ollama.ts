@@ -1,6 +1,6 @@
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, pathUnderV1 } from '../vendor.ts';
 import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
 import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
 import type { SupportRow } from '../support/rows.ts';
@@ -39,7 +39,7 @@ export const ollama = defineVendor({
   id: 'ollama',
   baseUrl: 'http://127.0.0.1:11434/v1',
   env: { apiKey: 'OLLAMA_API_KEY', baseUrl: 'OLLAMA_BASE_URL' },
-  pathFor: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
+  pathFor: pathUnderV1,
   adapters: {
     // Images are base64 (same page).
     chat: openaiChat({ takes, readsAddresses: [] }),

@@ -1,4 +1,8 @@
-import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
+import {
+  openaiSpeech,
+  openaiTranscriptions,
+  type TranscriptionQuirks,
+} from '../formats/audio/openai.ts';
 import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
 import type { FaultRule } from '../formats/fault.ts';
 import { togetherImages } from '../formats/images/hosts.ts';
@@ -32,6 +36,13 @@ const takes: readonly SupportRow[] = [
   },
 ];
 
+/** docs.together.ai/reference/audio-transcriptions, 2026-08. */
+const transcribing: TranscriptionQuirks = {
+  writes: () => ['json', 'text', 'verbose_json'],
+  timedBy: 'verbose_json',
+  faults,
+};
+
 /** docs.together.ai/reference/chat-completions and /docs/error-codes, 2026-08. */
 export const together = defineVendor({
   id: 'together',
@@ -46,18 +57,9 @@ export const together = defineVendor({
     // docs.together.ai/reference/embeddings and /rerank, 2026-08
     embeddings: openaiEmbeddings({ textOnly: true, drop: [{ member: 'encoding_format' }], faults }),
     rerank: rerank({ faults }),
-    // docs.together.ai/reference/audio-transcriptions and /audio-speech, 2026-08
-    transcriptions: openaiTranscriptions({
-      writes: () => ['json', 'text', 'verbose_json'],
-      timedBy: 'verbose_json',
-      faults,
-    }),
-    translations: openaiTranscriptions({
-      path: '/audio/translations',
-      writes: () => ['json', 'text', 'verbose_json'],
-      timedBy: 'verbose_json',
-      faults,
-    }),
+    transcriptions: openaiTranscriptions(transcribing),
+    translations: openaiTranscriptions({ ...transcribing, path: '/audio/translations' }),
+    // docs.together.ai/reference/audio-speech, 2026-08
     speech: openaiSpeech({ makes: ['mp3', 'wav', 'pcm'], drop: ['instructions', 'speed'], faults }),
   },
 });

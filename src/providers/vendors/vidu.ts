@@ -1,4 +1,4 @@
-import { defineVendor } from '../vendor.ts';
+import { defineVendor, secretIn } from '../vendor.ts';
 import { viduVideo } from '../formats/video/vidu.ts';
 
 /** platform.vidu.com/docs, 2026-08; in China https://api.vidu.cn. */
@@ -8,6 +8,6 @@ export const vidu = defineVendor({
   baseUrl: 'https://api.vidu.com',
   consoleUrl: 'https://platform.vidu.com',
   env: { apiKey: 'VIDU_API_KEY' },
-  sign: (secret) => (secret ? { authorization: `Token ${secret}` } : {}),
+  sign: secretIn('authorization', 'Token '),
   adapters: { video: viduVideo },
 });

@@ -59,7 +59,7 @@ const takes: readonly SupportRow[] = [
   {
     // The effort has an effect from 5.2 on, and is ignored before (recorded 2026-03: glm-4.7-flash,
     // 200).
-    source: 'docs.bigmodel.cn/api-reference, 2026-08',
+    source: reference,
     models: /^glm-(?:4\.[5-9]|[5-9])/,
     effort: {
       takes: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
