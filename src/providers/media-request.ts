@@ -31,7 +31,7 @@ export interface InputImage extends ImageSize {
   readonly bytes: Buffer;
 }
 
-/** What vendors call sizes, roughly: pictures of one, four and sixteen megapixels. */
+/** Vendors' names of sizes: about one, four and sixteen megapixels. */
 export const imageResolutions = [
   { name: '1K', pixelsMax: 2_400_000 },
   { name: '2K', pixelsMax: 6_500_000 },
@@ -131,44 +131,44 @@ export interface SpeechRequest {
   readonly events: boolean;
 }
 
-/**
- * A video as a client wants it, whichever of our formats it was asked in. What is undefined was
- * left to the model.
- */
+/** A checked request for a video, in any format. The model decides about undefined members. */
 export interface VideoRequest {
   readonly prompt: string;
   readonly negativePrompt: string | undefined;
   readonly seconds: number;
   /** `1280x720`: width and height in pixels. */
   readonly size: string | undefined;
-  /** `16:9`. Told by the size where there is one. */
+  /** `16:9`. Where there is a size, it is that of the size. */
   readonly aspectRatio: string | undefined;
-  /** `480p`, `720p`, `1080p`, `2k`, `4k`: the shorter side. Told by the size where there is one. */
+  /**
+   * `480p`, `720p`, `1080p`, `2k`, `4k`: the shorter side. Where there is a size, it is that of the
+   * size.
+   */
   readonly resolution: string | undefined;
   /** With sound. */
   readonly audio: boolean | undefined;
   readonly seed: number | undefined;
   readonly images: readonly VideoImage[];
   /**
-   * Members that the client sent beside these. An adapter takes out what it knows and its variants
-   * tell; the rest might be paid for by nobody.
+   * Members that the client sent beside these. An adapter sends those that it knows and that its
+   * variants price. Any other might cost what nobody pays for.
    */
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-/** A picture that the video begins with, ends with, or takes its subjects from. */
+/** An image that the video begins or ends with, or whose subjects it shows. */
 export interface VideoImage {
   readonly role: 'first' | 'last' | 'reference';
   /**
-   * `https://…`, or `data:…;base64,…`: always the latter where `needsBytes` said so, and for files
+   * `https://…`, or `data:…;base64,…`: always the latter where `needsBytes` wants it, and for files
    * that the client sent.
    */
   readonly url: string;
 }
 
 /**
- * Why this vendor's model does not make such a video: the client's 400 where no channel makes it.
- * `param` as in `VideoWish`; `why` is a sentence that tells what is allowed.
+ * The reason why this vendor's model cannot make such a video: the client's 400 where no channel
+ * can. `why` is a sentence that says what is allowed.
  */
 export interface VideoMisfit {
   readonly param:

@@ -36,7 +36,7 @@ export function defineVendor(
   return { sign: bearer, ownedBy: vendor.id, ...vendor };
 }
 
-/** What a vendor can be asked, and how. */
+/** The adapters of a vendor by the capabilities that it has. */
 export type VendorAdapters = Readonly<
   Partial<
     Record<StreamedCapability, Adapter> &
@@ -47,10 +47,7 @@ export type VendorAdapters = Readonly<
   >
 >;
 
-/**
- * A request as it is about to leave: its whole address, and all headers but those that prove who we
- * are.
- */
+/** A request that is complete but for the headers of its authentication. */
 export interface UnsignedRequest {
   readonly method: HttpMethod;
   readonly url: string;
@@ -59,25 +56,23 @@ export interface UnsignedRequest {
 }
 
 /**
- * What proves who we are for this request, or why that could not be had (`credentials`, `network`,
- * `timeout`: another channel is tried).
+ * The headers that authenticate a request, or the fault that prevents them (`credentials`,
+ * `network`, `timeout`: another channel is tried).
  */
 export type AuthResult = { readonly headers: Readonly<Record<string, string>> } | Fault;
 
 /**
- * Made once per channel, so that derived keys and tokens live as long as the channel does. Answers
- * at once where it can: a promise costs a turn.
+ * Authenticates a channel's requests. Made once per channel, so that derived keys and tokens live
+ * as long as the channel. Returns no promise where it need not wait: a promise costs a turn of the
+ * event loop.
  */
 export type Authorizer = (outgoing: UnsignedRequest) => AuthResult | Promise<AuthResult>;
 
-/** What the making of a proof may need from outside. */
+/** What an authorizer uses from outside. */
 export interface VendorContext {
   /** Milliseconds since 1970: signatures carry the time, tokens end. */
   readonly now: () => number;
-  /**
-   * A small call of our own, to a token server for instance. Rejects when there was no reply in
-   * time.
-   */
+  /** A request of the gateway's own, such as to a token server. Rejects without a reply in time. */
   readonly post: (
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -91,34 +86,34 @@ export interface Vendor {
   readonly id: string;
   /** Its name in OpenTelemetry's registry (`gen_ai.provider.name`), where that is not its id. */
   readonly provider?: string;
-  /** The `owned_by` that its models carry where the catalogue says nothing. */
+  /** The `owned_by` of its models, where the catalogue has none. */
   readonly ownedBy: string;
   /**
    * Default base URL; absent when every installation has its own, and then `base_url` is required.
    */
   readonly baseUrl?: string;
-  /** Headers that prove who we are. Local servers may have no secret. */
+  /** The headers that authenticate a request. Local servers may have no secret. */
   readonly sign: (secret: string | undefined) => Readonly<Record<string, string>>;
   /**
-   * For secrets whose proof depends on the request or has to be fetched. Undefined: `sign` is proof
-   * enough for this secret, and costs nothing per request.
+   * For secrets that sign each request, or for which a token has to be fetched. Undefined: `sign`
+   * is enough for this secret, and costs nothing per request.
    */
   readonly authorizer?: (
     secret: string | undefined,
     context: VendorContext,
   ) => Authorizer | undefined;
   /**
-   * Its hosts beside that of the base URL end like this (`.example.com`). Our key is shown to them
-   * when an answer sends us there, over TLS.
+   * The endings of its hosts beside that of the base URL (`.example.com`). They get the channel's
+   * key where an answer names an address there, over TLS.
    */
   readonly domains?: readonly string[];
   /**
-   * The base URL in full, where the secret tells a part of it (the project of a service account).
-   * Asked once per channel.
+   * The whole base URL, where the secret has a part of it (the project of a service account).
+   * Called once per channel.
    */
   readonly baseUrlFor?: (baseUrl: string, secret: string | undefined) => string;
   /**
-   * What to append to a base URL of this prefix instead of the adapter's path: for vendors with
+   * The path that replaces the adapter's. `prefix`: the path of the base URL. For vendors with
    * several generations of addresses.
    */
   readonly pathFor?: (prefix: string, path: string, upstreamModel: string) => string;
@@ -126,14 +121,14 @@ export interface Vendor {
    * Its list of models: the path under the base URL (absent: `/models`), and headers that it needs.
    */
   readonly models?: { readonly path: string; readonly headers?: Readonly<Record<string, string>> };
-  /** Where its account is looked after in a browser: keys, money, limits. */
+  /** The address of its own console: keys, money, limits. */
   readonly consoleUrl?: string;
   /** Environment variables that make a channel when there is no configuration. */
   readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
   readonly adapters: VendorAdapters;
   /** Its chat takes Anthropic's `cache_control` on parts, messages and tools. */
   readonly readsCacheMarks?: boolean;
-  /** What it signs is worth something to the same account alone. */
+  /** It accepts a signature only from the account for which it made it. */
   readonly signsForAccount?: true;
   /** Its models think beyond the output limit. Thinking is bounded by the model's own limit. */
   readonly thinksBeyondLimit?: true;
