@@ -12,7 +12,8 @@ import {
 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { StreamTranslator, VendorAnswer, VendorCall } from '../adapter.ts';
-import { joined, withDetails } from '../conversation/chat-collector.ts';
+import { withDetails } from '../conversation/call-signatures.ts';
+import { joined } from '../conversation/chat-collector.ts';
 import { type Citation, pagesIn, sourcesBeside } from '../conversation/citations.ts';
 import { generateUsage } from '../conversation/client-usage.ts';
 import { clientToolName } from '../conversation/tool-names.ts';

@@ -1,6 +1,6 @@
 import { jsonText, type JsonObject, parse, textOf, utf8 } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
-import { withDetails } from '../conversation/chat-collector.ts';
+import { withDetails } from '../conversation/call-signatures.ts';
 import type { MadePicture } from './bridge.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallIds } from './tool-calls.ts';
+import { CallIds } from './call-ids.ts';
 
 const alphabet = /^[a-z0-9_]+$/;
 

@@ -1,7 +1,6 @@
 import {
   type Documented,
   isObject,
-  type JsonObject,
   listOf,
   objectOf,
   objectsOf,
@@ -16,16 +15,10 @@ import type {
   StreamCollector,
   StreamMeter,
   StreamTranslator,
-  Signatures,
 } from '../adapter.ts';
-import type {
-  ChatChoice,
-  ChatCompletion,
-  ChatReasoningDetail,
-  ChatToolCall,
-} from '../formats/openai-chat/types.ts';
+import type { ChatChoice, ChatCompletion, ChatToolCall } from '../formats/openai-chat/types.ts';
 import { chatUsage } from './client-usage.ts';
-import { type SignedMembers, signaturesOf } from './tool-calls.ts';
+import { withDetails } from './call-signatures.ts';
 
 interface CollectedCall {
   readonly id: unknown;
@@ -176,42 +169,6 @@ export function joined(before: unknown, value: unknown): unknown {
   return value;
 }
 
-/**
- * Joins reasoning details by their index: their texts grow, and the last piece of each carries its
- * signature (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
- */
-export function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
-  const all = [...before];
-  for (const one of pieces) {
-    const last: Documented<ChatReasoningDetail> | undefined = objectOf(all.at(-1));
-    const piece: Documented<ChatReasoningDetail> | undefined = objectOf(one);
-    const same =
-      last !== undefined &&
-      piece?.index !== undefined &&
-      last.index === piece.index &&
-      last.type === piece.type &&
-      !textOf(last.signature);
-    if (!same || textOf(piece.data) !== undefined) all.push(one);
-    else
-      all[all.length - 1] = {
-        ...last,
-        ...piece,
-        ...joinedText(last, piece, 'text'),
-        ...joinedText(last, piece, 'summary'),
-      };
-  }
-  return all;
-}
-
-function joinedText(
-  last: Documented<ChatReasoningDetail>,
-  piece: Documented<ChatReasoningDetail>,
-  name: 'text' | 'summary',
-): JsonObject {
-  const text = (textOf(last[name]) ?? '') + (textOf(piece[name]) ?? '');
-  return last[name] === undefined && piece[name] === undefined ? {} : { [name]: text };
-}
-
 function addCalls(into: Collected, deltas: readonly unknown[]): void {
   for (const one of deltas) {
     const delta: Documented<ChatToolCall> | undefined = objectOf(one);
@@ -237,59 +194,3 @@ function addCalls(into: Collected, deltas: readonly unknown[]): void {
     else if (known.custom && custom) known.custom.input += textOf(custom.input) ?? '';
   }
 }
-
-/** The beginning of delta members that may carry signatures. */
-const detailsHead = '"reasoning_details":[';
-
-interface Called {
-  readonly id: string;
-  readonly name: string;
-  /** The inside of a JSON string, in `latin1`. */
-  args: string;
-  /** Members of the call, in `latin1`. */
-  readonly more: string;
-}
-
-/**
- * Collects the calls and signed details of a streamed turn. They are kept as the text in which they
- * came and parsed only at the end.
- */
-export class TurnSignatures {
-  readonly #details: string[] = [];
-  readonly #calls: Called[] = [];
-  #isSigned = false;
-
-  /** Takes the members of a delta as they are sent to the client. */
-  delta(members: string): void {
-    if (members.startsWith(detailsHead)) this.#details.push(members);
-  }
-
-  call(id: string, name: string, argsJson: string, more: string): void {
-    this.#isSigned ||= more !== '';
-    this.#calls.push({ id, name, args: argsJson.slice(1, -1), more });
-  }
-
-  /** Takes a further piece of the arguments of call `index`, as the JSON text of a string. */
-  arguments(index: number, json: string): void {
-    const call = this.#calls[index];
-    if (call !== undefined) call.args += json.slice(1, -1);
-  }
-
-  signatures(): Signatures | undefined {
-    if (this.#calls.length === 0 || (!this.#isSigned && this.#details.length === 0))
-      return undefined;
-    let details: readonly unknown[] = [];
-    for (const members of this.#details)
-      details = withDetails(details, listOf(membersOf(members)?.reasoning_details));
-    const calls = this.#calls.map(({ id, name, args, more }) => ({
-      id,
-      name,
-      arguments: textOf(parse(utf8(`"${args}"`))) ?? '',
-      extra: membersOf(more)?.extra_content,
-    }));
-    return signaturesOf(calls, details);
-  }
-}
-
-const membersOf = (members: string): Documented<SignedMembers> | undefined =>
-  objectOf(parse(utf8(`{${members}}`)));

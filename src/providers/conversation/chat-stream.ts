@@ -10,9 +10,8 @@ import {
   newMeter,
 } from '../adapter.ts';
 import { type EventListener, type Frames, SseFrames } from '../stream/frames.ts';
-import { TurnSignatures } from './chat-collector.ts';
+import { signaturesOf, TurnSignatures } from './call-signatures.ts';
 import { chatUsage } from './client-usage.ts';
-import { signaturesOf } from './tool-calls.ts';
 import type { ChatRequest } from '../formats/openai-chat/types.ts';
 import { StopText } from './stop-text.ts';
 

@@ -24,7 +24,7 @@ import type {
 } from '../../adapter.ts';
 import { messagesVersionHeader } from '../../conversation/messages-version.ts';
 import { droppedReasoning } from '../../conversation/reasoning-request.ts';
-import { fittingId } from '../../conversation/tool-calls.ts';
+import { fittingId } from '../../conversation/call-ids.ts';
 import { withDropped } from '../../support/unsupported.ts';
 import { protocolFault } from '../fault.ts';
 import { messagesFault, messagesFaultWithin } from './fault.ts';

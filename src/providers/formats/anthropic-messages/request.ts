@@ -28,7 +28,8 @@ import {
   type ConversationTurn,
 } from '../../conversation/conversation.ts';
 import { droppedReasoning } from '../../conversation/reasoning-request.ts';
-import { unsignedCalls, withCallSignatures, CallIds } from '../../conversation/tool-calls.ts';
+import { CallIds } from '../../conversation/call-ids.ts';
+import { unsignedCalls, withCallSignatures } from '../../conversation/call-signatures.ts';
 import type { ChatRequest } from '../openai-chat/types.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';

@@ -13,7 +13,7 @@ import {
   refusePart,
   type VideoPart,
 } from '../../conversation/conversation.ts';
-import { CallIds } from '../../conversation/tool-calls.ts';
+import { CallIds } from '../../conversation/call-ids.ts';
 import { turnSteps } from '../anthropic-messages/reasoning.ts';
 import type { ChatThinkingBlock } from '../openai-chat/types.ts';
 import type { ConverseModel } from './models.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../conversation/conversation.ts';
 import { droppedReasoning, reasoningRequest } from '../../conversation/reasoning-request.ts';
 import { blankStops } from '../../conversation/stop-text.ts';
-import { unsignedCalls, withCallSignatures } from '../../conversation/tool-calls.ts';
+import { unsignedCalls, withCallSignatures } from '../../conversation/call-signatures.ts';
 import { thinkingFor } from '../anthropic-messages/models.ts';
 import { thinkingBlocks } from '../anthropic-messages/reasoning.ts';
 import { isInterrupted, thoughtsOf, withSampling } from '../anthropic-messages/request.ts';

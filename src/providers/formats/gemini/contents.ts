@@ -15,7 +15,7 @@ import type {
   ConversationTurn,
   ContentPart,
 } from '../../conversation/conversation.ts';
-import { unsignedCalls } from '../../conversation/tool-calls.ts';
+import { unsignedCalls } from '../../conversation/call-signatures.ts';
 import { type GeminiModel, isThird, lacksSystem, fetchesAddresses } from './models.ts';
 import type { ChatMessage, ChatReasoningDetail, ChatToolCall } from '../openai-chat/types.ts';
 import type { GoogleCallContent } from './types.ts';

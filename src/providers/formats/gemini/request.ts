@@ -14,7 +14,7 @@ import { readConversation, type TextPart } from '../../conversation/conversation
 import { mediaAfterResults } from '../../conversation/tool-results.ts';
 import { droppedReasoning } from '../../conversation/reasoning-request.ts';
 import { stopWords } from '../../conversation/stop-text.ts';
-import { withCallSignatures } from '../../conversation/tool-calls.ts';
+import { withCallSignatures } from '../../conversation/call-signatures.ts';
 import { refuseServiceTier } from '../../billable-features.ts';
 import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
-import { unsignedCalls, withCallSignatures } from '../../conversation/tool-calls.ts';
+import { unsignedCalls, withCallSignatures } from '../../conversation/call-signatures.ts';
 import {
   effortFor,
   foreignEffort,

@@ -8,6 +8,7 @@ import {
   objectsOf,
   parse,
   textOf,
+  utf8,
 } from '../../base/json.ts';
 import type { Signatures } from '../adapter.ts';
 import type {
@@ -31,7 +32,7 @@ interface SignedCall {
 }
 
 /** The extension members that carry signatures: of a message, and of a call. */
-export interface SignedMembers {
+interface SignedMembers {
   readonly reasoning_details?: readonly ChatReasoningDetail[];
   readonly extra_content?: unknown;
 }
@@ -135,48 +136,94 @@ function signed(
   };
 }
 
-/** A call's id as the vendor gets it, and whether a result has referred to it. */
-interface Begun {
-  readonly sent: string;
-  answered: boolean;
+/**
+ * Joins reasoning details by their index: their texts grow, and the last piece of each carries its
+ * signature (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
+ */
+export function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
+  const all = [...before];
+  for (const one of pieces) {
+    const last: Documented<ChatReasoningDetail> | undefined = objectOf(all.at(-1));
+    const piece: Documented<ChatReasoningDetail> | undefined = objectOf(one);
+    const same =
+      last !== undefined &&
+      piece?.index !== undefined &&
+      last.index === piece.index &&
+      last.type === piece.type &&
+      !textOf(last.signature);
+    if (!same || textOf(piece.data) !== undefined) all.push(one);
+    else
+      all[all.length - 1] = {
+        ...last,
+        ...piece,
+        ...joinedText(last, piece, 'text'),
+        ...joinedText(last, piece, 'summary'),
+      };
+  }
+  return all;
+}
+
+function joinedText(
+  last: Documented<ChatReasoningDetail>,
+  piece: Documented<ChatReasoningDetail>,
+  name: 'text' | 'summary',
+): JsonObject {
+  const text = (textOf(last[name]) ?? '') + (textOf(piece[name]) ?? '');
+  return last[name] === undefined && piece[name] === undefined ? {} : { [name]: text };
+}
+
+/** The beginning of delta members that may carry signatures. */
+const detailsHead = '"reasoning_details":[';
+
+interface Called {
+  readonly id: string;
+  readonly name: string;
+  /** The inside of a JSON string, in `latin1`. */
+  args: string;
+  /** Members of the call, in `latin1`. */
+  readonly more: string;
 }
 
 /**
- * Maps call ids to ids that a vendor accepts: in its alphabet, and unique in the conversation. The
- * same request always gets the same ids.
+ * Collects the calls and signed details of a streamed turn. They are kept as the text in which they
+ * came and parsed only at the end.
  */
-export class CallIds {
-  readonly #taken: RegExp;
-  readonly #begun = new Map<string, Begun[]>();
-  readonly #used = new Set<string>();
+export class TurnSignatures {
+  readonly #details: string[] = [];
+  readonly #calls: Called[] = [];
+  #isSigned = false;
 
-  constructor(taken: RegExp) {
-    this.#taken = taken;
+  /** Takes the members of a delta as they are sent to the client. */
+  delta(members: string): void {
+    if (members.startsWith(detailsHead)) this.#details.push(members);
   }
 
-  begin(id: string): string {
-    let sent = fittingId(id, this.#taken);
-    for (let n = 2; this.#used.has(sent); n++) sent = hashed(`${id} ${n}`);
-    this.#used.add(sent);
-    const open = (this.#begun.get(id) ?? []).filter(({ answered }) => !answered);
-    this.#begun.set(id, [...open, { sent, answered: false }]);
-    return sent;
+  call(id: string, name: string, argsJson: string, more: string): void {
+    this.#isSigned ||= more !== '';
+    this.#calls.push({ id, name, args: argsJson.slice(1, -1), more });
   }
 
-  /** The sent id for a result: that of the oldest call of this id without a result. */
-  of(id: string): string {
-    const begun = this.#begun.get(id);
-    const call = begun?.find(({ answered }) => !answered) ?? begun?.at(-1);
-    if (call === undefined) return this.begin(id);
-    call.answered = true;
-    return call.sent;
+  /** Takes a further piece of the arguments of call `index`, as the JSON text of a string. */
+  arguments(index: number, json: string): void {
+    const call = this.#calls[index];
+    if (call !== undefined) call.args += json.slice(1, -1);
+  }
+
+  signatures(): Signatures | undefined {
+    if (this.#calls.length === 0 || (!this.#isSigned && this.#details.length === 0))
+      return undefined;
+    let details: readonly unknown[] = [];
+    for (const members of this.#details)
+      details = withDetails(details, listOf(membersOf(members)?.reasoning_details));
+    const calls = this.#calls.map(({ id, name, args, more }) => ({
+      id,
+      name,
+      arguments: textOf(parse(utf8(`"${args}"`))) ?? '',
+      extra: membersOf(more)?.extra_content,
+    }));
+    return signaturesOf(calls, details);
   }
 }
 
-const hashed = (text: string): string =>
-  `call_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
-
-/**
- * The id if the vendor accepts it, else a hash of it: the same for the same id in every request.
- */
-export const fittingId = (id: string, taken: RegExp): string => (taken.test(id) ? id : hashed(id));
+const membersOf = (members: string): Documented<SignedMembers> | undefined =>
+  objectOf(parse(utf8(`{${members}}`)));
