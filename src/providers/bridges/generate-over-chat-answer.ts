@@ -2,6 +2,7 @@ import {
   countOf,
   type Documented,
   isObject,
+  type JsonObject,
   jsonText,
   listOf,
   objectOf,
@@ -21,9 +22,13 @@ import { generateEvent } from '../formats/gemini/native-stream.ts';
 import type { GenerateContentRequest } from '../formats/gemini/request-types.ts';
 import { ownSignature } from '../formats/gemini/signature.ts';
 import { inCamelCase } from '../conversation/spelling.ts';
-import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
+import type {
+  ChatCompletion,
+  ChatLogprobs,
+  ChatMessage,
+  ChatToolCall,
+} from '../formats/openai-chat/types.ts';
 import { type MadePicture, picturesIn, plainTextOf, StreamOverChat } from './bridge.ts';
-import { groundingOf, logprobsResultOf } from './generate-over-chat-members.ts';
 import { estimatedUsage } from './messages-over-chat-answer.ts';
 
 /** Google's finish reasons, by chat's. It has none for calls. */
@@ -92,7 +97,7 @@ export function generateAnswer(answer: VendorAnswer, call: VendorCall): VendorAn
     const text = wishes.isEnum ? enumText(answered.text) : answered.text;
     const texts = text === '' ? [] : [jsonText({ text })];
     const parts = [...thoughts, ...texts, ...picturesIn(message).map(picturePart)];
-    return candidateText(call, countOf(choice.index) ?? i, withoutCutCalls(answered), parts);
+    return candidateText(call, countOf(choice.index) ?? i, answered, parts);
   });
   const quantities = answer.quantities ?? estimatedUsage(Buffer.byteLength(answer.outputText));
   const text = `{"candidates":[${candidates.join(',')}],${tailMembers(call, quantities)}}`;
@@ -146,7 +151,7 @@ function candidateText(
   answered: Answered,
   before: readonly string[],
 ): string {
-  const calls = callParts(answered, call);
+  const calls = callParts(withoutCutCalls(answered), call);
   const parts = [...before, ...(calls ?? [])];
   if (calls?.length === 0 && answered.details.length > 0) sign(parts, answered.details);
   if (parts.length === 0) parts.push('{"text":""}');
@@ -228,7 +233,7 @@ export class GenerateOverChatStream extends StreamOverChat {
         answered.cited = sourcesBeside(this.#sources, answered.text);
       const held = this.#wishes.isEnum && answered.text !== '' ? [enumText(answered.text)] : [];
       const texts = held.map((text) => jsonText({ text }));
-      return candidateText(this.#call, index, withoutCutCalls(answered), texts);
+      return candidateText(this.#call, index, answered, texts);
     });
     const usage = quantities ?? estimatedUsage(this.meter.outputBytes);
     return generateEvent(
@@ -309,5 +314,44 @@ function withoutCutCalls(answered: Answered): Answered {
   return {
     ...answered,
     calls: answered.calls.filter(({ args }) => args.trim() === '' || isObject(parse(args))),
+  };
+}
+
+/**
+ * Citations as `groundingMetadata`, whose offsets count bytes of the text
+ * (ai.google.dev/api/generate-content#GroundingMetadata, 2026-11). Undefined without citations.
+ */
+function groundingOf(cited: readonly Citation[], text: string): JsonObject | undefined {
+  if (cited.length === 0) return undefined;
+  const pages = [...new Map(cited.map(({ url, title }) => [url, title]))];
+  const points = [...text];
+  const bytesTo = (end: number): number => Buffer.byteLength(points.slice(0, end).join(''));
+  return {
+    groundingChunks: pages.map(([uri, title]) => ({ web: { uri, title } })),
+    groundingSupports: cited.map(({ url, start, end }) => ({
+      segment: {
+        startIndex: bytesTo(start),
+        endIndex: bytesTo(end),
+        text: points.slice(start, end).join(''),
+      },
+      groundingChunkIndices: [pages.findIndex(([uri]) => uri === url)],
+    })),
+  };
+}
+
+/** Chat's logprobs as `logprobsResult`; undefined without any. */
+function logprobsResultOf(value: unknown): JsonObject | undefined {
+  const told: Documented<ChatLogprobs> | undefined = objectOf(value);
+  const tokens = objectsOf(told?.content);
+  if (tokens.length === 0) return undefined;
+  const candidate = (token: unknown, logprob: unknown): JsonObject => ({
+    token: textOf(token) ?? '',
+    logProbability: logprob,
+  });
+  return {
+    chosenCandidates: tokens.map(({ token, logprob }) => candidate(token, logprob)),
+    topCandidates: tokens.map(({ top_logprobs: top }) => ({
+      candidates: objectsOf(top).map(({ token, logprob }) => candidate(token, logprob)),
+    })),
   };
 }
