@@ -93,6 +93,10 @@ export interface Output {
   readonly items: JsonObject[];
 }
 
+function beginItem({ numbered }: Output, { index }: ItemPosition, item: JsonObject): string {
+  return numbered.event('response.output_item.added', { output_index: index, item });
+}
+
 function finishItem(output: Output, { index }: ItemPosition, item: JsonObject): string {
   output.items[index] = item;
   return output.numbered.event('response.output_item.done', { output_index: index, item });
@@ -113,10 +117,7 @@ export class OpenReasoning implements OpenItem {
 
   begin(): string {
     const item = { id: this.#place.id, type: 'reasoning', summary: [] };
-    return this.#output.numbered.event('response.output_item.added', {
-      output_index: this.#place.index,
-      item,
-    });
+    return beginItem(this.#output, this.#place, item);
   }
 
   /** `json`: the JSON text of the piece. */
@@ -155,14 +156,8 @@ export class OpenReasoning implements OpenItem {
             'response.reasoning_summary_text.done',
             `${this.#place.json},"summary_index":0,"text":${json}`,
           ) + numbered.raw('response.reasoning_summary_part.done', this.#part(json));
-    return (
-      ended +
-      finishItem(
-        this.#output,
-        this.#place,
-        reasoningItem(this.#place.id, text, withDetails([], this.#details)),
-      )
-    );
+    const item = reasoningItem(this.#place.id, text, withDetails([], this.#details));
+    return ended + finishItem(this.#output, this.#place, item);
   }
 }
 
@@ -187,10 +182,12 @@ export class OpenMessage implements OpenItem {
   }
 
   begin(): string {
-    return this.#output.numbered.event('response.output_item.added', {
-      output_index: this.#place.index,
-      item: messageItem(this.#place.id, [], 'in_progress'),
-    });
+    return beginItem(this.#output, this.#place, messageItem(this.#place.id, [], 'in_progress'));
+  }
+
+  /** The members that events of the open part share. */
+  get #partPosition(): string {
+    return `${this.#place.json},"content_index":${this.#parts.length - 1}`;
   }
 
   /** Whether the open part is text. */
@@ -210,8 +207,7 @@ export class OpenMessage implements OpenItem {
       before = this.#closePart();
       part = { type, said: new TextBuffer(), logprobs: [], annotations: [] };
       this.#parts.push(part);
-      const at = this.#parts.length - 1;
-      this.#deltaHead = `${this.#place.json},"content_index":${at},"delta":`;
+      this.#deltaHead = `${this.#partPosition},"delta":`;
       before += this.#partEvent(
         'response.content_part.added',
         type === 'refusal' ? refusalPart('') : textPart(''),
@@ -235,7 +231,7 @@ export class OpenMessage implements OpenItem {
   annotate(annotations: readonly JsonObject[]): string {
     const part = this.#parts.at(-1);
     if (part?.type !== 'output_text') return '';
-    const at = `${this.#place.json},"content_index":${this.#parts.length - 1}`;
+    const at = this.#partPosition;
     let out = '';
     for (const annotation of annotations) {
       const index = part.annotations.push(annotation) - 1;
@@ -248,10 +244,7 @@ export class OpenMessage implements OpenItem {
   }
 
   #partEvent(type: string, part: JsonObject): string {
-    return this.#output.numbered.raw(
-      type,
-      `${this.#place.json},"content_index":${this.#parts.length - 1},"part":${jsonText(part)}`,
-    );
+    return this.#output.numbered.raw(type, `${this.#partPosition},"part":${jsonText(part)}`);
   }
 
   #closePart(): string {
@@ -260,7 +253,7 @@ export class OpenMessage implements OpenItem {
     const { type, said, logprobs } = part;
     const json = jsonText(said.text);
     const { numbered } = this.#output;
-    const at = `${this.#place.json},"content_index":${this.#parts.length - 1}`;
+    const at = this.#partPosition;
     const told =
       type === 'refusal'
         ? numbered.raw('response.refusal.done', `${at},"refusal":${json}`)
@@ -272,14 +265,9 @@ export class OpenMessage implements OpenItem {
   }
 
   close(status: ItemStatus): string {
-    return (
-      this.#closePart() +
-      finishItem(
-        this.#output,
-        this.#place,
-        messageItem(this.#place.id, this.#parts.map(contentOf), status),
-      )
-    );
+    const closed = this.#closePart();
+    const item = messageItem(this.#place.id, this.#parts.map(contentOf), status);
+    return closed + finishItem(this.#output, this.#place, item);
   }
 }
 
@@ -305,16 +293,12 @@ export class OpenCall implements OpenItem {
   }
 
   begin(): string {
-    const item = callItem(
-      this.#place.id,
-      { ...this.#called, arguments: '' },
-      'in_progress',
-      this.#custom,
-    );
-    return this.#output.numbered.event('response.output_item.added', {
-      output_index: this.#place.index,
-      item,
-    });
+    return beginItem(this.#output, this.#place, this.#item('', 'in_progress'));
+  }
+
+  #item(args: string, status: ItemStatus): JsonObject {
+    const called = { ...this.#called, arguments: args };
+    return callItem(this.#place.id, called, status, this.#custom);
   }
 
   delta(text: string): string {
@@ -340,14 +324,7 @@ export class OpenCall implements OpenItem {
           'response.function_call_arguments.done',
           `${this.#place.json},"name":${jsonText(this.#called.name)},"arguments":${jsonText(args)}`,
         );
-    return (
-      told +
-      finishItem(
-        this.#output,
-        this.#place,
-        callItem(this.#place.id, { ...this.#called, arguments: args }, status, this.#custom),
-      )
-    );
+    return told + finishItem(this.#output, this.#place, this.#item(args, status));
   }
 }
 
@@ -357,9 +334,7 @@ export function pictureEvents(output: Output, index: number, picture: MadePictur
   const item = pictureItem(place.id, picture);
   const { result: _, ...begun } = item;
   return (
-    output.numbered.event('response.output_item.added', {
-      output_index: index,
-      item: { ...begun, status: 'in_progress', result: null },
-    }) + finishItem(output, place, item)
+    beginItem(output, place, { ...begun, status: 'in_progress', result: null }) +
+    finishItem(output, place, item)
   );
 }

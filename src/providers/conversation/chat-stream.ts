@@ -147,24 +147,29 @@ export class ChatChunks {
    * the vendor sends them whole. `more`: further members of the call (`"extra_content":{…}`).
    */
   call(id: string, name: string, args = '', more = ''): string {
-    if (this.#stopped) return '';
-    const before = this.#held();
-    const json = jsonText(args);
-    this.outputBytes += stringBytes(json);
-    const rest = more && `,${more}`;
-    this.#choice.turn?.call(id, name, json, more);
-    const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"function","function":{"name":${jsonText(name)},"arguments":${json}}${rest}}`;
-    return before + this.#chunk(`"tool_calls":[${call}]`, 'null');
+    return this.#call('function', 'arguments', id, name, args, more);
   }
 
   /** Writes a whole call of a custom tool. */
   custom(id: string, name: string, input: string): string {
+    return this.#call('custom', 'input', id, name, input, '');
+  }
+
+  #call(
+    type: 'function' | 'custom',
+    member: 'arguments' | 'input',
+    id: string,
+    name: string,
+    args: string,
+    more: string,
+  ): string {
     if (this.#stopped) return '';
     const before = this.#held();
-    const json = jsonText(input);
+    const json = jsonText(args);
     this.outputBytes += stringBytes(json);
-    this.#choice.turn?.call(id, name, json, '');
-    const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"custom","custom":{"name":${jsonText(name)},"input":${json}}}`;
+    this.#choice.turn?.call(id, name, json, more);
+    const called = `"${type}":{"name":${jsonText(name)},"${member}":${json}}${more && ','}${more}`;
+    const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"${type}",${called}}`;
     return before + this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
 
