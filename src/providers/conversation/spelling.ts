@@ -29,7 +29,7 @@ const camel = (name: string): string =>
 export function inCamelCase(body: JsonObject): JsonObject {
   const known: unknown = Reflect.get(body, camelForm);
   if (isObject(known)) return known;
-  const read = isRead(body) ? body : object(body, '');
+  const read = isInCamelCase(body) ? body : objectInCamelCase(body, '');
   Object.defineProperty(body, camelForm, { value: read });
   if (read !== body) Object.defineProperty(read, camelForm, { value: read });
   return read;
@@ -38,8 +38,8 @@ export function inCamelCase(body: JsonObject): JsonObject {
 const camelForm = Symbol('camelForm');
 
 /** Whether nothing changes in a value: most clients write so, and this makes no objects. */
-function isRead(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isRead);
+function isInCamelCase(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isInCamelCase);
   if (!isObject(value)) return true;
   for (const name in value) {
     if (name.includes('_', 1)) return false;
@@ -47,12 +47,12 @@ function isRead(value: unknown): boolean {
     if (typeof inner !== 'object' || clientNamed.has(name)) continue;
     if (listed.has(name) && isObject(inner)) return false;
     const isKeyed = clientKeyed.has(name) && isObject(inner);
-    if (!(isKeyed ? Object.values(inner).every(isRead) : isRead(inner))) return false;
+    if (!(isKeyed ? Object.values(inner).every(isInCamelCase) : isInCamelCase(inner))) return false;
   }
   return true;
 }
 
-function object(value: JsonObject, at: string): JsonObject {
+function objectInCamelCase(value: JsonObject, at: string): JsonObject {
   let changed = false;
   const into: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
@@ -60,25 +60,25 @@ function object(value: JsonObject, at: string): JsonObject {
     const param = at === '' ? known : `${at}.${known}`;
     if (Object.hasOwn(into, known) || (known !== name && Object.hasOwn(value, known)))
       refuse('invalid_value', { param, why: `'${known}' and '${name}' are the same member.` });
-    const inner = valueOf(known, value[name], param);
+    const inner = memberInCamelCase(known, value[name], param);
     changed ||= known !== name || inner !== value[name];
     into[known] = inner;
   }
   return changed ? into : value;
 }
 
-function valueOf(name: string, value: unknown, param: string): unknown {
+function memberInCamelCase(name: string, value: unknown, param: string): unknown {
   if (clientNamed.has(name)) return value;
-  if (listed.has(name) && isObject(value)) return [object(value, `${param}[0]`)];
-  if (clientKeyed.has(name) && isObject(value)) return keyed(value, param);
-  return any(value, param);
+  if (listed.has(name) && isObject(value)) return [objectInCamelCase(value, `${param}[0]`)];
+  if (clientKeyed.has(name) && isObject(value)) return valuesInCamelCase(value, param);
+  return valueInCamelCase(value, param);
 }
 
-function keyed(value: JsonObject, at: string): JsonObject {
+function valuesInCamelCase(value: JsonObject, at: string): JsonObject {
   let changed = false;
   const into = Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      const read = any(inner, `${at}.${name}`);
+      const read = valueInCamelCase(inner, `${at}.${name}`);
       changed ||= read !== inner;
       return [name, read];
     }),
@@ -86,12 +86,12 @@ function keyed(value: JsonObject, at: string): JsonObject {
   return changed ? into : value;
 }
 
-function any(value: unknown, param: string): unknown {
-  if (isObject(value)) return object(value, param);
+function valueInCamelCase(value: unknown, param: string): unknown {
+  if (isObject(value)) return objectInCamelCase(value, param);
   if (!Array.isArray(value)) return value;
   let changed = false;
   const read = value.map((item: unknown, i) => {
-    const inner = any(item, `${param}[${i}]`);
+    const inner = valueInCamelCase(item, `${param}[${i}]`);
     changed ||= inner !== item;
     return inner;
   });
