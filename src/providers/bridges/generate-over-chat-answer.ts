@@ -15,7 +15,7 @@ import type { Quantities } from '../../base/quantities.ts';
 import type { StreamTranslator, VendorAnswer, VendorCall } from '../adapter.ts';
 import { withDetails } from '../conversation/call-signatures.ts';
 import { joined } from '../conversation/chat-collector.ts';
-import { type Citation, pagesIn, sourcesBeside } from '../conversation/citations.ts';
+import { type Citation, citedPages, pagesIn, sourcesBeside } from '../conversation/citations.ts';
 import { generateUsage } from '../conversation/client-usage.ts';
 import { clientToolName } from '../conversation/tool-names.ts';
 import { generateEvent } from '../formats/gemini/native-stream.ts';
@@ -107,14 +107,13 @@ export function generateAnswer(answer: VendorAnswer, call: VendorCall): VendorAn
 function answeredBy(message: Documented<ChatMessage>, body: Documented<ChatCompletion>): Answered {
   const refusal = textOf(message.refusal) ?? '';
   const text = (textOf(message.content) ?? '') + refusal;
-  const own = pagesIn(message);
   return {
     ...nothingYet(),
     text,
     details: listOf(message.reasoning_details),
     calls: objectsOf(message.tool_calls).map(draftOf),
     refused: refusal !== '',
-    cited: own.length > 0 ? own : sourcesBeside(body, text),
+    cited: citedPages(body, message, text),
   };
 }
 

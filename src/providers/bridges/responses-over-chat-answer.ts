@@ -1,10 +1,5 @@
 import type { VendorAnswer, VendorCall } from '../adapter.ts';
-import {
-  characters,
-  responsesAnnotation,
-  responsesAnnotations,
-  sourcesBeside,
-} from '../conversation/citations.ts';
+import { characters, citedPages, responsesAnnotation } from '../conversation/citations.ts';
 import {
   type Documented,
   type JsonObject,
@@ -50,16 +45,6 @@ export function responseAnswer(
   const { quantities } = answer;
   const response = responseObject(call, { status, output, quantities, incomplete });
   return { ...answer, body: Buffer.from(JSON.stringify(response)) };
-}
-
-/** The citations of the message; where it has none, the sources beside it. */
-function annotationsOf(
-  body: Documented<ChatCompletion>,
-  message: Documented<ChatMessage>,
-  content: string,
-): JsonObject[] {
-  const own = responsesAnnotations(message);
-  return own.length ? own : sourcesBeside(body, content).map(responsesAnnotation);
 }
 
 /** The annotations of one piece of a text: each belongs to the piece in which it ends. */
@@ -141,7 +126,7 @@ function outputOf(
     return callItem(ids.next(custom ? 'ctc' : 'fc'), called, status, custom);
   };
   const logprobs = listOf(objectOf(choice.logprobs)?.content);
-  const annotations = annotationsOf(body, message, content);
+  const annotations = citedPages(body, message, content).map(responsesAnnotation);
   const pictures = picturesIn(message);
   const speaks = content !== '' || refusal !== '' || calls.length + pictures.length === 0;
   const said = speaks ? [{ kind: 'text', text: content }] : [];

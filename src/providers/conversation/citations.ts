@@ -44,7 +44,8 @@ export const chatAnnotation = ({ url, title, start, end, quote }: Citation): Jso
 
 /**
  * An annotation of Responses' `output_text` (developers.openai.com/api/reference/responses,
- * 2026-08).
+ * 2026-08). A place in a document that the client sent has no address; it is left out, since Open
+ * Responses (2026-04-24) requires one.
  */
 export const responsesAnnotation = ({ url, title, start, end }: Citation): JsonObject => ({
   type: 'url_citation',
@@ -258,12 +259,11 @@ export const messageCitations = (message: Documented<ChatMessage>): JsonObject[]
 ];
 
 /**
- * The citations of a chat message as annotations of Responses' `output_text`. `from`: where that
- * part begins in the message's text. A place in a document that the client sent has no address; it
- * is left out, since Open Responses (2026-04-24) requires one.
+ * The citations of a delta as annotations of Responses' `output_text`. `from`: where that part
+ * begins in the message's text.
  */
-export const responsesAnnotations = (message: Documented<ChatMessage>, from = 0): JsonObject[] =>
-  pagesIn(message).map((page) =>
+export const responsesAnnotations = (delta: Documented<ChatMessage>, from: number): JsonObject[] =>
+  pagesIn(delta).map((page) =>
     responsesAnnotation({ ...page, start: page.start - from, end: page.end - from }),
   );
 
@@ -293,6 +293,16 @@ export function sourcesBeside(body: Documented<ChatCompletion>, text: string): C
       return { ...cited, start, end: start + mark[0].length };
     });
   });
+}
+
+/** The pages that an answer cites: those of its message; without any, the sources beside it. */
+export function citedPages(
+  body: Documented<ChatCompletion>,
+  message: Documented<ChatMessage>,
+  text: string,
+): Citation[] {
+  const own = pagesIn(message);
+  return own.length > 0 ? own : sourcesBeside(body, text);
 }
 
 /** The number of code points of a text. */
