@@ -186,12 +186,15 @@ interface TierMembers {
   readonly speed?: string | null;
 }
 
+/** Whether a tier is no name of the standard one. */
+const isOtherTier = (tier: unknown): boolean =>
+  tier != null && !(typeof tier === 'string' && standardTiers.has(tier));
+
 function readTier(
   { service_tier: tier, speed }: Documented<TierMembers>,
   found: FoundFeatures,
 ): void {
-  if (tier != null && !(typeof tier === 'string' && standardTiers.has(tier)))
-    found.mode = termOf('service_tier', tier);
+  if (isOtherTier(tier)) found.mode = termOf('service_tier', tier);
   // The `speed` of speech is a number and no price depends on it; speech does not come here.
   if (speed != null && speed !== 'standard') found.mode = termOf('speed', speed);
 }
@@ -617,13 +620,11 @@ function readGenerate(body: JsonObject, found: FoundFeatures, model: string): vo
   const single = !Array.isArray(request.contents);
   for (const [i, turn] of (single ? [request.contents] : listOf(request.contents)).entries())
     refuseStoredFiles(objectOf(turn)?.['parts'], `${single ? 'contents' : `contents[${i}]`}.parts`);
-  const tier = request.serviceTier;
-  const name = textOf(tier)?.toLowerCase();
-  if (tier != null && (name === undefined || !standardTiers.has(name)))
-    found.mode = termOf('serviceTier', name ?? tier);
+  const tier = textOf(request.serviceTier)?.toLowerCase() ?? request.serviceTier;
+  if (isOtherTier(tier)) found.mode = termOf('serviceTier', tier);
   const config: JsonObject = objectOf(request.generationConfig) ?? {};
-  for (const name of ['routingConfig', 'modelSelectionConfig'])
-    if (config[name] != null) notSold(`generationConfig.${name}`, 'a choice of models', model);
+  for (const choice of ['routingConfig', 'modelSelectionConfig'])
+    if (config[choice] != null) notSold(`generationConfig.${choice}`, 'a choice of models', model);
   for (const [i, tool] of listOf(request.tools).entries())
     for (const [name, value] of Object.entries(objectOf(tool) ?? {}))
       if (value !== null && !generateClientTools.has(name))
@@ -695,10 +696,10 @@ const noChanges: readonly JsonChange[] = [];
  * Throws the Refusal of a request for a tier or speed that this vendor's endpoint does not offer.
  */
 export function refuseServiceTier({
-  asksForTier: asksMode,
+  asksForTier,
   body,
 }: Pick<VendorCall<TierMembers>, 'asksForTier' | 'body'>): void {
-  if (asksMode !== true) return;
+  if (asksForTier !== true) return;
   const param = body.speed != null && body.speed !== 'standard' ? 'speed' : 'service_tier';
   refuse('invalid_value', { param, why: 'this model cannot be asked for it over this endpoint.' });
 }
@@ -708,10 +709,10 @@ export function refuseServiceTier({
  * standard one.
  */
 export function servedTier(
-  { asksForTier: asksMode }: Pick<VendorCall, 'asksForTier'>,
+  { asksForTier }: Pick<VendorCall, 'asksForTier'>,
   answer: Documented<TierMembers>,
 ): { readonly told?: PricingFacts } {
-  const served = asksMode === true ? textOf(answer.service_tier) : undefined;
+  const served = asksForTier === true ? textOf(answer.service_tier) : undefined;
   return served === undefined ? noTold : { told: { servedTier: served } };
 }
 
