@@ -3,6 +3,7 @@ import {
   type JsonObject,
   objectOf,
   objectsOf,
+  parse,
   stringEnd,
   textOf,
 } from '../../base/json.ts';
@@ -18,7 +19,7 @@ import {
   translatedCall,
 } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
-import type { ChatMessage } from '../formats/openai-chat/types.ts';
+import type { ChatCompletion, ChatMessage } from '../formats/openai-chat/types.ts';
 
 /** Chat's path of a member → the client's path of it. */
 export type PathNames = Readonly<Record<string, string>>;
@@ -118,6 +119,10 @@ function clientPath(path: string, names: PathNames): string {
 /** The member, if it has a value. */
 export const given = (member: string, value: unknown): JsonObject =>
   value === undefined || value === null ? {} : { [member]: value };
+
+/** The chat completion of a whole answer. */
+export const completionOf = ({ body }: VendorAnswer): Documented<ChatCompletion> =>
+  objectOf(parse(body.toString('utf8'))) ?? {};
 
 /** A picture that the model made, in base64. */
 export interface MadePicture {

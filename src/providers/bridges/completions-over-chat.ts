@@ -21,7 +21,7 @@ import {
 } from '../formats/openai-completions/request.ts';
 import type { ChatChoice, ChatCompletion, ChatLogprobs } from '../formats/openai-chat/types.ts';
 import { completionParts } from '../formats/openai-completions/response.ts';
-import { bridgeOver, plainTextOf, StreamOverChat } from './bridge.ts';
+import { bridgeOver, completionOf, plainTextOf, StreamOverChat } from './bridge.ts';
 
 /** Writes chunks of text. */
 class CompletionsOverChatStream extends StreamOverChat {
@@ -97,7 +97,7 @@ const completionEnd = (finish: unknown): string =>
 
 /** A chat completion as a text completion. Reasoning is not part of its text. */
 function completionFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
-  const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const body = completionOf(answer);
   const echo = echoOf(call);
   const choices = objectsOf(body.choices).map((choice) => {
     const message = objectOf(choice.message) ?? {};

@@ -28,7 +28,13 @@ import type {
   ChatMessage,
   ChatToolCall,
 } from '../formats/openai-chat/types.ts';
-import { type MadePicture, picturesIn, plainTextOf, StreamOverChat } from './bridge.ts';
+import {
+  completionOf,
+  type MadePicture,
+  picturesIn,
+  plainTextOf,
+  StreamOverChat,
+} from './bridge.ts';
 import { estimatedUsage } from './messages-over-chat-answer.ts';
 
 /** Google's finish reasons, by chat's. It has none for calls. */
@@ -84,7 +90,7 @@ const nothingYet = (): Answered => ({
 
 /** A chat completion as an answer of `generateContent`, as JSON text in UTF-8. */
 export function generateAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
-  const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const body = completionOf(answer);
   const wishes = wishesOf(call);
   const candidates = objectsOf(body.choices).map((choice, i) => {
     const message = objectOf(choice.message) ?? {};

@@ -24,7 +24,7 @@ import {
   isClaudes,
 } from '../formats/anthropic-messages/reasoning.ts';
 import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
-import { picturesIn, plainTextOf, StreamOverChat } from './bridge.ts';
+import { completionOf, picturesIn, plainTextOf, StreamOverChat } from './bridge.ts';
 
 /** Anthropic's stop reasons, by chat's finish reasons. */
 const stopReasons: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ function messageHead(call: VendorCall): JsonObject {
 
 /** A chat completion as a message. */
 export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
-  const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const body = completionOf(answer);
   const choice = objectOf(listOf(body.choices)[0]) ?? {};
   const message = objectOf(choice.message) ?? {};
   const calls = objectsOf(message.tool_calls);

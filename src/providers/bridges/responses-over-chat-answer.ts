@@ -6,7 +6,6 @@ import {
   listOf,
   objectOf,
   objectsOf,
-  parse,
   textOf,
 } from '../../base/json.ts';
 import { inOrder, placeOf, type TurnPlace } from '../formats/anthropic-messages/reasoning.ts';
@@ -17,7 +16,7 @@ import type {
   ChatToolCall,
 } from '../formats/openai-chat/types.ts';
 import type { CreateResponse } from '../formats/openai-responses/types.ts';
-import { picturesIn } from './bridge.ts';
+import { completionOf, picturesIn } from './bridge.ts';
 import { incompleteReason, responseObject } from './response-object.ts';
 import {
   clientToolOf,
@@ -36,7 +35,7 @@ export function responseAnswer(
   answer: VendorAnswer,
   call: VendorCall<CreateResponse>,
 ): VendorAnswer {
-  const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const body = completionOf(answer);
   const choice = objectOf(listOf(body.choices)[0]) ?? {};
   const message = objectOf(choice.message) ?? {};
   const incomplete = incompleteReason(choice.finish_reason);
