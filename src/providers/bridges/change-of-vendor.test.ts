@@ -2,8 +2,7 @@ import { bufferOf } from '../../base/json.ts';
 import { expect, test } from 'vitest';
 import type { VendorRequest, VendorCall } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
-import { vendors } from '../index.ts';
-import { adaptersOf } from './index.ts';
+import { adapterOf } from '../../../test/support/asks.ts';
 import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -31,20 +30,13 @@ function callFor(
   });
 }
 
-function adapter(vendor: string, format: Format) {
-  const found = vendors.get(vendor);
-  const speaks = found && adaptersOf(found)[format];
-  if (speaks === undefined) throw new Error(`${vendor} does not speak ${format}`);
-  return speaks;
-}
-
 const asked = (
   vendor: string,
   model: string,
   format: Format,
   body: Body,
   over?: Partial<VendorCall>,
-): VendorRequest => adapter(vendor, format).ask(callFor(format, body, model, over));
+): VendorRequest => adapterOf(vendor, format).ask(callFor(format, body, model, over));
 
 function sent(...of: Parameters<typeof asked>): Body {
   const { body, rest = [] } = asked(...of);
@@ -56,7 +48,7 @@ function sent(...of: Parameters<typeof asked>): Body {
 
 function answered(vendor: string, model: string, format: Format, reply: unknown): Body {
   const call = callFor(format, {}, model);
-  const answer = adapter(vendor, format).read(
+  const answer = adapterOf(vendor, format).read(
     Buffer.from(JSON.stringify(reply)),
     'application/json',
     call,
@@ -383,7 +375,7 @@ test('T18: the phase of what a model said goes to a client of chat and back to /
     output,
     usage: { input_tokens: 3, output_tokens: 2 },
   };
-  const openai = adapter('openai', 'chat');
+  const openai = adapterOf('openai', 'chat');
   const asking = callFor('chat', gpt, 'gpt-5.5');
   const whole = openai.read(Buffer.from(JSON.stringify(reply)), 'application/json', asking);
   if (isFault(whole)) throw new Error(whole.message);

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { Adapter, VendorCall } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
 import { chatOverResponses } from '../formats/openai-responses/chat.ts';
-import { vendors } from '../index.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
 import { messagesOverChat } from './messages-over-chat.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
+import { adapterOf } from '../../../test/support/asks.ts';
 import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 type Value = Readonly<Record<string, unknown>>;
@@ -265,11 +265,7 @@ const responses = {
   ),
 };
 
-const chatOf = (id: string): Adapter => {
-  const chat = vendors.get(id)?.adapters.chat;
-  if (chat === undefined) throw new Error(id);
-  return chat;
-};
+const chatOf = (id: string): Adapter => adapterOf(id, 'chat');
 
 const sources: readonly (readonly [
   string,
@@ -365,7 +361,7 @@ test('T10: a place in a document reaches each client in its own words', () => {
 });
 
 test('T10: Claude is not sent back a citation that another vendor made', () => {
-  const anthropic = vendors.get('anthropic')?.adapters.messages;
+  const anthropic = adapterOf('anthropic', 'messages');
   const content = [{ type: 'text', text: 'Blue', citations: [{ ...place, encrypted_index: '' }] }];
   const body = {
     model: 'm',
@@ -378,7 +374,7 @@ test('T10: Claude is not sent back a citation that another vendor made', () => {
   };
   const sent: Value = JSON.parse(
     String(
-      anthropic?.ask({
+      anthropic.ask({
         ...callFor('messages', false, 'claude-sonnet-4-5'),
         body,
         bytes: Buffer.from(JSON.stringify(body)),

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
+import { adapterOf } from '../../../test/support/asks.ts';
 import { vendorCall } from '../../../test/support/vendor-call.ts';
-import type { Adapter, VendorCall } from '../adapter.ts';
+import type { VendorCall } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
-import { vendors } from '../index.ts';
-import { adaptersOf } from './index.ts';
 
 const said = [{ role: 'user', content: 'Draw' }];
 const asked = {
@@ -19,22 +18,15 @@ const usage = { prompt_tokens: 7, completion_tokens: 1290, total_tokens: 1297 };
 const chatOf = (choice: object, more: object): string =>
   JSON.stringify({ id: 'x', created: 1, model: 'up', choices: [{ index: 0, ...choice }], ...more });
 
-function adapterOf(format: Format): Adapter {
-  const openrouter = vendors.get('openrouter');
-  const adapter = openrouter && adaptersOf(openrouter)[format];
-  if (adapter === undefined) throw new Error(`nobody answers ${format}`);
-  return adapter;
-}
-
 function callOf(format: Format, stream: boolean): VendorCall {
   const call = vendorCall(asked[format], { stream, streamUpstream: stream, answerId: 'a' });
-  return adapterOf(format).translate?.(call) ?? call;
+  return adapterOf('openrouter', format).translate?.(call) ?? call;
 }
 
 function whole(format: Format, content: string): Record<string, unknown> {
   const message = { role: 'assistant', content, images };
   const reply = chatOf({ message, finish_reason: 'stop' }, { object: 'chat.completion', usage });
-  const read = adapterOf(format).read(
+  const read = adapterOf('openrouter', format).read(
     Buffer.from(reply),
     'application/json',
     callOf(format, false),
@@ -44,7 +36,7 @@ function whole(format: Format, content: string): Record<string, unknown> {
 }
 
 function events(format: Format): string {
-  const translator = adapterOf(format).stream(callOf(format, true));
+  const translator = adapterOf('openrouter', format).stream(callOf(format, true));
   const object = 'chat.completion.chunk';
   const chunks = [
     chatOf({ delta: { role: 'assistant', content: 'Here: ' } }, { object }),

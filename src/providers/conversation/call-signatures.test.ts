@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { adapterOf } from '../../../test/support/asks.ts';
 import { eventFrame } from '../../../test/support/event-stream.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse } from '../../base/json.ts';
-import type { Adapter, VendorCall, Signatures } from '../adapter.ts';
+import type { VendorCall, Signatures } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
-import { vendors } from '../index.ts';
 import { vendorCall } from '../../../test/support/vendor-call.ts';
 
 const tools = [
@@ -228,17 +228,11 @@ const cases: readonly Case[] = [
 const meaning = (signatures: Signatures | undefined) =>
   new Map([...(signatures ?? [])].map(([call, text]) => [call, parse(text)]));
 
-function adapterOf(vendor: string): Adapter {
-  const adapter = vendors.get(vendor)?.adapters.chat;
-  if (adapter === undefined) throw new Error(`${vendor} does not chat`);
-  return adapter;
-}
-
 function answered({ vendor, model, whole }: Case): {
   readonly message: JsonObject;
   readonly signatures: Signatures | undefined;
 } {
-  const answer = adapterOf(vendor).read(
+  const answer = adapterOf(vendor, 'chat').read(
     Buffer.from(JSON.stringify(whole)),
     'application/json',
     callOf(model, { messages: [question] }),
@@ -281,7 +275,7 @@ const conversation = (message: JsonObject): JsonObject => ({
 
 describe.each(cases)('$vendor', (one) => {
   const { vendor, model, stream, streamType, wanted } = one;
-  const adapter = adapterOf(vendor);
+  const adapter = adapterOf(vendor, 'chat');
   const asked = (message: JsonObject, signatures?: Signatures): string =>
     adapter
       .ask(callOf(model, conversation(message), signatures === undefined ? {} : { signatures }))

@@ -1,9 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
+import { adapterOf } from '../../../test/support/asks.ts';
 import { processorMs } from '../../../test/support/processor-time.ts';
 import { chatCall } from '../../../test/support/vendor-call.ts';
-import type { Adapter, VendorRequest } from '../adapter.ts';
-import { adaptersOf } from '../bridges/index.ts';
-import { vendors } from '../index.ts';
+import type { VendorRequest } from '../adapter.ts';
 
 // "Change only the model": a request that a client wrote for one vendor's model, sent to another
 // vendor's.
@@ -20,13 +19,6 @@ const parameters = {
 const weather = { type: 'function', function: { name: 'weather', parameters } };
 const time = { type: 'function', function: { name: 'time', parameters } };
 
-function chatOf(vendor: string): Adapter {
-  const found = vendors.get(vendor);
-  const adapter = found && adaptersOf(found).chat;
-  if (adapter === undefined) throw new Error(`${vendor} does not speak chat`);
-  return adapter;
-}
-
 const models: Readonly<Record<string, string>> = {
   openai: 'gpt-4.1',
   mistral: 'mistral-medium-latest',
@@ -40,7 +32,7 @@ const models: Readonly<Record<string, string>> = {
 const everyone = Object.keys(models).filter((vendor) => vendor !== 'openrouter');
 
 const ask = (vendor: string, body: Body, model = models[vendor] ?? ''): VendorRequest =>
-  chatOf(vendor).ask(chatCall(body, model));
+  adapterOf(vendor, 'chat').ask(chatCall(body, model));
 
 /** The members that reach the vendor, besides the model and the one message. */
 function sent(vendor: string, body: Body, model?: string): Body {
