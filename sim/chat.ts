@@ -1,17 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bearerOf, isWrongKey, keyOf } from './api-key.ts';
 import type { Complaint, Dialect, Problem } from './dialect.ts';
 import { fastModel, sendFast } from './fast.ts';
 import { objectIn, type Json } from './json.ts';
-import { bearerOf } from './own-format.ts';
 import { eventStream, play, reply } from './play.ts';
 import { readRequest } from './request.ts';
 import { firstComplaint } from './rules/parameters.ts';
 import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import type { Route } from './vendors.ts';
 import { streamEvents, wholeBody } from './write.ts';
-
-/** The simulator refuses keys that contain one of these words, and accepts any other. */
-const wrongKey = /wrong|invalid|expired/i;
 
 /**
  * One chat request as its vendor answers it: checks the key, then the request, then plays the
@@ -73,7 +70,8 @@ export function parseRequest(
   body: Buffer,
   dialect: Dialect,
 ): ParsedRequest | undefined {
-  const key = keyOf(incoming, dialect);
+  const { headers } = incoming;
+  const key = dialect.key === 'api-key' ? keyOf(headers, 'api-key') : bearerOf(headers);
   const problem: Problem = {
     kind: 'missing_key',
     model: '',
@@ -87,7 +85,7 @@ export function parseRequest(
     return undefined;
   };
   if (key === undefined && dialect.key !== 'optional') return refuseWith(problem);
-  if (key !== undefined && wrongKey.test(key)) return refuseWith({ ...problem, kind: 'wrong_key' });
+  if (key !== undefined && isWrongKey(key)) return refuseWith({ ...problem, kind: 'wrong_key' });
   if (body.includes(`"${fastModel}"`) && incoming.url?.includes('/chat/completions') === true) {
     sendFast(response, body);
     return undefined;
@@ -105,11 +103,6 @@ const unreadable: Complaint = {
 
 export function refuse(response: ServerResponse, dialect: Dialect, problem: Problem): void {
   reply(response, dialect.refuse(problem));
-}
-
-function keyOf({ headers }: IncomingMessage, dialect: Dialect): string | undefined {
-  const own = dialect.key === 'api-key' ? headers['api-key'] : undefined;
-  return typeof own === 'string' ? own.trim() || undefined : bearerOf(headers);
 }
 
 function masked(key: string): string {

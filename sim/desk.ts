@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isWrongKey } from './api-key.ts';
 import type { Problem, ProblemKind, Reply } from './dialect.ts';
 import type { Json } from './json.ts';
 import { blankProblem } from './own-format.ts';
@@ -54,7 +55,7 @@ export const keyIn =
   ({ headers }: Call): 'missing_key' | 'wrong_key' | undefined => {
     const value = String(headers[header] ?? '');
     if (!value.startsWith(scheme) || value.length <= scheme.length) return 'missing_key';
-    return /wrong|invalid|expired/i.test(value) ? 'wrong_key' : undefined;
+    return isWrongKey(value) ? 'wrong_key' : undefined;
   };
 
 /** `1280x720`, `1280*720`, `1280:720`. */

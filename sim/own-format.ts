@@ -17,10 +17,6 @@ export interface OwnCall {
   readonly body: Buffer;
 }
 
-/** The key of `authorization: Bearer …`; undefined: there is none. */
-export const bearerOf = ({ authorization = '' }: IncomingHttpHeaders): string | undefined =>
-  /^Bearer\s+(.+)$/i.exec(authorization)?.[1]?.trim() || undefined;
-
 /**
  * A request to a model. The simulator's models read chat requests (`ChatRequest`), whatever format
  * the vendor's clients write.

@@ -139,15 +139,16 @@ const rows: readonly Row[] = [
 /** The pattern of each row, for the name after `sim-`. */
 export const scenarioNames: readonly RegExp[] = rows.map(({ name }) => name);
 
-/** Models that no vendor has. */
-const nobodyHas = /nonexistent|does-not-exist|no-such/;
+/** Models with one of these words in their name exist at no vendor. */
+export const existsNowhere = (model: string): boolean =>
+  /nonexistent|does-not-exist|no-such/.test(model);
 
 /**
  * Reads `sim-…` parts out of a model name, joined by `+`: `sim-slow`, `sim-429-once+sim-think`,
  * `gpt-4o+sim-cut-after-3`. A `sim-` name without a row is a model that the vendor does not have.
  */
 export function scenarioOf(model: string): Scenario {
-  if (nobodyHas.test(model)) return { ...plain, refuse: 'unknown_model' };
+  if (existsNowhere(model)) return { ...plain, refuse: 'unknown_model' };
   if (!model.includes('sim-')) return plain;
   let scenario = plain;
   for (const part of model.split('+'))

@@ -1,3 +1,4 @@
+import { isWrongKey, keyOf } from '../api-key.ts';
 import { randomText } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { promptTokens } from '../answer.ts';
@@ -10,7 +11,6 @@ import {
   blankProblem,
   type OwnCall,
   type OwnFormat,
-  bearerOf,
 } from '../own-format.ts';
 import { eventStream, type Pen } from '../play.ts';
 import { readRequest } from '../request.ts';
@@ -80,9 +80,10 @@ function limited(): Record<string, string> {
 function take(call: OwnCall): Reply | ModelRequest {
   const no = (kind: Problem['kind'], complaint?: Complaint, model = ''): Reply =>
     refuse({ ...blankProblem(call.url), kind, model, complaint });
-  const key = keyOf(call);
+  // The newest SDKs send the key as a bearer token.
+  const key = keyOf(call.headers, 'x-api-key');
   if (key === undefined) return no('missing_key');
-  if (/wrong|invalid|expired/i.test(key)) return no('wrong_key');
+  if (isWrongKey(key)) return no('wrong_key');
   const version = call.headers['anthropic-version'];
   if (version === undefined)
     return no('bad_request', { message: 'anthropic-version: header is required' });
@@ -128,12 +129,6 @@ export function penOf(raw: Json): Pen {
     error: (problem) =>
       event({ ...errorOf({ ...problem, kind: 'overloaded' }, id), type: 'error' }).text,
   };
-}
-
-/** The newest SDKs send the key as a bearer token. */
-function keyOf({ headers }: OwnCall): string | undefined {
-  const own = headers['x-api-key'];
-  return typeof own === 'string' ? own.trim() || undefined : bearerOf(headers);
 }
 
 const known = ['claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-opus-4-8'];

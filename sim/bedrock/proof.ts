@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { isWrongKey } from '../api-key.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { OwnCall } from '../own-format.ts';
 
@@ -23,7 +24,7 @@ export function doubtOf(call: OwnCall): Doubt | undefined {
   const given = call.headers.authorization;
   if (given === undefined)
     return { code: 'MissingAuthenticationTokenException', message: 'Missing Authentication Token' };
-  if (/^Bearer\s/i.test(given)) return /wrong|invalid|expired/i.test(given) ? badKey : undefined;
+  if (/^Bearer\s/i.test(given)) return isWrongKey(given) ? badKey : undefined;
   const parts = authorization.exec(given);
   if (parts === null)
     return {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { bearerOf, isWrongKey } from '../api-key.ts';
 import { randomText } from '../../src/base/random.ts';
 import type { Problem, Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
@@ -9,7 +10,6 @@ import {
   blankProblem,
   type OwnCall,
   type OwnFormat,
-  bearerOf,
 } from '../own-format.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { cohereEndpoint } from '../vectors/cohere.ts';
@@ -72,7 +72,7 @@ function take(call: OwnCall): Reply | ModelRequest {
     refuse({ ...blankProblem(call.url), kind, ...more });
   const key = bearerOf(call.headers);
   if (key === undefined) return no('missing_key');
-  if (/wrong|invalid|expired/i.test(key)) return no('wrong_key');
+  if (isWrongKey(key)) return no('wrong_key');
   // The list of models still belongs to version 1 (docs.cohere.com/reference/list-models, 2026-08).
   if (call.method === 'GET' && /^\/cohere\/v[12]\/models$/.test(call.url.split('?')[0] ?? ''))
     return { status: 200, body: { models: listed.map(modelOf) } };

@@ -1,3 +1,4 @@
+import { isWrongKey } from '../api-key.ts';
 import { randomText } from '../../src/base/random.ts';
 import type { Reply } from '../dialect.ts';
 import type { Json } from '../json.ts';
@@ -12,7 +13,7 @@ function take(call: OwnCall): Reply | ModelRequest {
   const header = call.headers['x-goog-api-key'];
   const key = typeof header === 'string' ? header : call.query.get('key');
   if (key === null || key === '') return keyMissing;
-  if (/wrong|invalid|expired/i.test(key)) return keyInvalid;
+  if (isWrongKey(key)) return keyInvalid;
   const path = /^\/gemini\/v1(?:beta|alpha)?(\/.*)$/.exec(call.url.split('?')[0] ?? '')?.[1] ?? '';
   const [, id = '', method] = /^\/(?:models|tunedModels)\/([^/:]+)(?::(\w+))?$/.exec(path) ?? [];
   const named = decodeURIComponent(id);

@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
+import { isWrongKey } from '../api-key.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { randomText } from '../../src/base/random.ts';
 import type { Reply } from '../dialect.ts';
@@ -51,7 +52,7 @@ const granted = new Map<string, number>();
 
 /** `ya29.sim…` stands for a token from `gcloud auth print-access-token`. */
 export function isToken(token: string): boolean {
-  if (/wrong|invalid|expired/i.test(token)) return false;
+  if (isWrongKey(token)) return false;
   return token.startsWith('ya29.sim') || (granted.get(token) ?? 0) > systemClock.now();
 }
 

@@ -1,13 +1,8 @@
+import { bearerOf, isWrongKey } from '../api-key.ts';
 import { randomText } from '../../src/base/random.ts';
 import { anthropic } from '../anthropic/anthropic.ts';
 import type { Problem, Reply } from '../dialect.ts';
-import {
-  type ModelRequest,
-  bearerOf,
-  blankProblem,
-  type OwnCall,
-  type OwnFormat,
-} from '../own-format.ts';
+import { type ModelRequest, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
 import { callClaude } from './claude.ts';
 import { callModel } from './generate.ts';
 import { listed } from './model.ts';
@@ -45,7 +40,7 @@ function take(call: OwnCall): Reply | ModelRequest {
 /** An access token, or a key of express mode. */
 function refuseKey({ headers, query }: OwnCall): Reply | undefined {
   const key = headers['x-goog-api-key'] ?? query.get('key') ?? undefined;
-  if (key !== undefined) return /wrong|invalid|expired/i.test(String(key)) ? keyInvalid : undefined;
+  if (key !== undefined) return isWrongKey(String(key)) ? keyInvalid : undefined;
   const token = bearerOf(headers);
   if (token === undefined) return tokenMissing;
   return isToken(token) ? undefined : tokenInvalid;

@@ -1,6 +1,7 @@
 import type { Legacy } from '../completions-vendors.ts';
 import type { Complaint } from '../dialect.ts';
 import { type Json, list, number, typeName } from '../json.ts';
+import { existsNowhere } from '../scenario.ts';
 
 /**
  * The errors of a vendor's `/completions`
@@ -29,7 +30,7 @@ export function completionComplaint(
 
 function known(model: string, { models }: Legacy): Complaint | undefined {
   if (model === '') return { param: 'model', message: 'you must provide a model parameter' };
-  if (/nonexistent|does-not-exist|no-such/.test(model))
+  if (existsNowhere(model))
     return { message: `The model \`${model}\` does not exist`, kind: 'unknown_model' };
   if (models?.test(model) !== false) return undefined;
   return {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isWrongKey } from '../api-key.ts';
 import { parseRequest } from '../chat.ts';
 import { openAiRows, fillRow } from '../dialects/base.ts';
 import type { Problem, Reply } from '../dialect.ts';
@@ -195,8 +196,11 @@ async function own(
       parseRequest(incoming, response, Buffer.from('{}'), dialect) === undefined
     )
       return;
-  } else if (!/^(?!.*(?:wrong|invalid|expired))./.test(endpoint.key(incoming) ?? ''))
-    return complain(response, stage, { message: 'Invalid API key', kind: 'wrong_key' });
+  } else {
+    const key = endpoint.key(incoming) ?? '';
+    if (key === '' || isWrongKey(key))
+      return complain(response, stage, { message: 'Invalid API key', kind: 'wrong_key' });
+  }
   if (endpoint.listens !== undefined)
     return listen(incoming, response, body, stage, endpoint.listens, query, once);
   const raw = objectIn(body);

@@ -1,3 +1,4 @@
+import { bearerOf, isWrongKey } from '../api-key.ts';
 import { callId, openAiRows, fillRow } from '../dialects/base.ts';
 import type { Problem, Reply } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
@@ -7,7 +8,6 @@ import {
   blankProblem,
   type OwnCall,
   type OwnFormat,
-  bearerOf,
 } from '../own-format.ts';
 import { endpointAt } from './desk.ts';
 import { asQuestion } from './pen.ts';
@@ -23,8 +23,7 @@ function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
   const take = (call: OwnCall): Reply | ModelRequest => {
     const blank = blankProblem(call.url);
     const key = bearerOf(call.headers);
-    if (key === undefined || /wrong|invalid|expired/i.test(key))
-      return refuse({ ...blank, kind: 'wrong_key' });
+    if (key === undefined || isWrongKey(key)) return refuse({ ...blank, kind: 'wrong_key' });
     const endpoint = call.method === 'POST' ? endpointAt(call.path, beside) : undefined;
     if (endpoint === undefined) return refuse({ ...blank, kind: 'unknown_url' });
     const raw: Json | undefined = objectIn(call.body);

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { isWrongKey } from '../api-key.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
@@ -97,8 +98,7 @@ function checkKey({
   );
   if (!needed || !date.startsWith(day) || !(Math.abs(systemClock.now() - sent) < lateMs))
     return 'wrong_key';
-  if (headers['x-content-sha256'] !== hash(bytes) || /wrong|invalid|expired/i.test(key))
-    return 'wrong_key';
+  if (headers['x-content-sha256'] !== hash(bytes) || isWrongKey(key)) return 'wrong_key';
   const lines = names.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`);
   query.sort();
   // The signed path includes the simulator's base path.

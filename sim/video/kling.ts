@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { isWrongKey } from '../api-key.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
@@ -41,7 +42,7 @@ const refuse: VideoHandler['refuse'] = (problem) => {
 function checkKey({ headers }: VideoCall): 'missing_key' | 'wrong_key' | undefined {
   const [, token] = /^Bearer (\S+)$/.exec(headers.authorization ?? '') ?? [];
   if (token === undefined) return 'missing_key';
-  if (token.startsWith('sk')) return /wrong|invalid|expired/i.test(token) ? 'wrong_key' : undefined;
+  if (token.startsWith('sk')) return isWrongKey(token) ? 'wrong_key' : undefined;
   const [head = '', statement = '', signature] = token.split('.');
   const facts = objectIn(Buffer.from(statement, 'base64url')) ?? {};
   const { alg, typ } = objectIn(Buffer.from(head, 'base64url')) ?? {};
@@ -51,7 +52,7 @@ function checkKey({ headers }: VideoCall): 'missing_key' | 'wrong_key' | undefin
   const now = systemClock.now() / 1_000;
   const valid =
     (number(facts['nbf']) ?? Number.POSITIVE_INFINITY) <= now && now < (number(facts['exp']) ?? 0);
-  const known = !/wrong|invalid|expired/i.test(text(facts['iss']) ?? 'wrong');
+  const known = !isWrongKey(text(facts['iss']) ?? 'wrong');
   return alg === 'HS256' && typ === 'JWT' && signed && valid && known ? undefined : 'wrong_key';
 }
 

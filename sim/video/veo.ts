@@ -1,10 +1,10 @@
+import { bearerOf, isWrongKey } from '../api-key.ts';
 import { gemini } from '../google/gemini.ts';
 import { keyInvalid, keyMissing, status } from '../google/refusal.ts';
 import { isToken } from '../google/token.ts';
 import { vertex } from '../google/vertex.ts';
 import type { Reply } from '../dialect.ts';
 import { object as members, list, text } from '../json.ts';
-import { bearerOf } from '../own-format.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { mp4Of } from '../media/mp4.ts';
 import {
@@ -127,7 +127,7 @@ const unknown = status(404, 'Requested entity was not found.');
 function checkGeminiKey({ headers }: VideoCall): 'missing_key' | 'wrong_key' | undefined {
   const key = headers['x-goog-api-key'];
   if (typeof key !== 'string' || key === '') return 'missing_key';
-  return /wrong|invalid|expired/i.test(key) ? 'wrong_key' : undefined;
+  return isWrongKey(key) ? 'wrong_key' : undefined;
 }
 
 const type = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
