@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseRequest, refuse } from './chat.ts';
+import { complain, parseRequest, streamEnds } from './chat.ts';
 import { legacyOf } from './completions-vendors.ts';
 import { completionBody, completionEvents, promptsOf } from './completions-write.ts';
 import { type Json, number } from './json.ts';
-import { eventStream, play } from './play.ts';
+import { play } from './play.ts';
 import { readRequest } from './request.ts';
 import { completionComplaint } from './rules/completions.ts';
-import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
+import { type Once, scenarioOf } from './scenario.ts';
 import type { Route } from './vendors.ts';
 import { streamEvents, wholeBody } from './write.ts';
 
@@ -18,37 +18,23 @@ export async function completions(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  { dialect, deployment, path }: Route,
+  route: Route,
   once: Once,
 ): Promise<boolean> {
+  const { dialect, path } = route;
   const legacy = legacyOf(dialect.vendor);
   if (legacy === undefined || path !== (legacy.path ?? '/completions')) return false;
-  const parsed = parseRequest(incoming, response, body, dialect);
+  const parsed = parseRequest(incoming, response, body, route);
   if (parsed === undefined) return true;
-  const { raw, problem } = parsed;
-  const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
-  const model = withoutScenarios(named);
-  const complaint = completionComplaint(
-    deployment === undefined ? raw : { model: deployment, ...raw },
-    model,
-    legacy,
-  );
+  const { raw, named, model, problem } = parsed;
+  const complaint = completionComplaint(raw, model, legacy);
   if (complaint !== undefined) {
-    refuse(response, dialect, {
-      ...problem,
-      kind: complaint.kind ?? 'bad_request',
-      model,
-      complaint,
-    });
+    complain(response, dialect, parsed, complaint);
     return true;
   }
   const request = readRequest(asChat(raw), model);
-  const inStream =
-    dialect.refuseInStream ??
-    ((refused) => `data: ${JSON.stringify(dialect.refuse(refused).body)}\n\n`);
   await play(response, request, dialect, { ...scenarioOf(named), reasons: false }, once, problem, {
-    ...eventStream,
-    end: dialect.style.done ? 'data: [DONE]\n\n' : '',
+    ...streamEnds(dialect),
     events: (answer) =>
       legacy.asChat === true
         ? streamEvents(answer, request, dialect)
@@ -57,7 +43,6 @@ export async function completions(
       legacy.asChat === true
         ? wholeBody(answer, request, dialect)
         : completionBody(answer, raw, dialect),
-    error: inStream,
   });
   return true;
 }

@@ -3,7 +3,7 @@ import { upstreamModels } from './catalog.ts';
 import { chat, refuse } from './chat.ts';
 import { completions } from './completions.ts';
 import type { Dialect } from './dialect.ts';
-import { answerOwn } from './own-format.ts';
+import { answerOwn, blankProblem } from './own-format.ts';
 import { bodyBytesKept, RequestLog, type SimRequest } from './request-log.ts';
 import { responses } from './responses.ts';
 import { besideResponses } from './responses-more.ts';
@@ -57,7 +57,7 @@ export async function startSim({
     { keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: 0 },
     (incoming, response) => {
       answer(incoming, response, log, once, signin, wallets).catch((error: unknown) =>
-        admit(error, response),
+        reportBug(error, response),
       );
     },
   );
@@ -88,7 +88,7 @@ export async function startSim({
  * A client that closes the connection in the middle of a response is expected; every other error is
  * a bug of the simulator, and is logged.
  */
-function admit(error: unknown, response: ServerResponse): void {
+function reportBug(error: unknown, response: ServerResponse): void {
   if (response.destroyed) return;
   if (response.headersSent) response.destroy();
   else
@@ -149,14 +149,7 @@ async function answer(
   )
     return besideResponses(incoming, response, body, to);
   if (incoming.method === 'GET' && to.path === '/models') return listModels(response, to.dialect);
-  refuse(response, to.dialect, {
-    kind: 'unknown_url',
-    model: '',
-    promptTokens: 0,
-    key: '',
-    path: url,
-    complaint: undefined,
-  });
+  refuse(response, to.dialect, { ...blankProblem(url), kind: 'unknown_url' });
 }
 
 function listModels(response: ServerResponse, { vendor }: Dialect): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { randomText } from '../src/base/random.ts';
 import { promptTokens } from './answer.ts';
-import { parseRequest, refuse } from './chat.ts';
+import { complain, parseRequest } from './chat.ts';
 import { type Json, list, object } from './json.ts';
 import { readRequest } from './request.ts';
 import { asChat } from './responses-request.ts';
@@ -34,28 +34,21 @@ export function besideResponses(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  { dialect, path }: Route,
+  route: Route,
 ): void {
-  const parsed = parseRequest(incoming, response, body, dialect);
+  const { dialect, path } = route;
+  const parsed = parseRequest(incoming, response, body, route);
   if (parsed === undefined) return;
-  const { raw, problem } = parsed;
+  const { raw, model } = parsed;
   const taken = path === '/responses/compact' ? compacted : counted;
   const unknown = Object.keys(raw).find((name) => !taken.includes(name));
-  const request = readRequest(asChat(raw), String(raw['model']));
-  if (unknown !== undefined) {
-    const complaint = {
+  if (unknown !== undefined)
+    return complain(response, dialect, parsed, {
       param: unknown,
       code: 'unknown_parameter',
       message: `Unknown parameter: '${unknown}'.`,
-    };
-    return refuse(response, dialect, {
-      ...problem,
-      kind: 'bad_request',
-      model: request.model,
-      complaint,
     });
-  }
-  const tokens = promptTokens(request);
+  const tokens = promptTokens(readRequest(asChat(raw), model));
   if (path !== '/responses/compact')
     return sendJson(
       response,

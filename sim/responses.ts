@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseRequest, refuse } from './chat.ts';
+import { complain, parseRequest } from './chat.ts';
 import { object } from './json.ts';
 import { eventStream, play } from './play.ts';
 import { readRequest } from './request.ts';
 import { asChat } from './responses-request.ts';
 import { responseBody, responseEvents } from './responses-write.ts';
 import { responsesComplaint } from './rules/responses.ts';
-import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
+import { type Once, scenarioOf } from './scenario.ts';
 import type { Route } from './vendors.ts';
 
 /**
@@ -17,24 +17,18 @@ export async function responses(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  { dialect }: Route,
+  route: Route,
   once: Once,
 ): Promise<void> {
-  const parsed = parseRequest(incoming, response, body, dialect);
+  const { dialect } = route;
+  const parsed = parseRequest(incoming, response, body, route);
   if (parsed === undefined) return;
-  const { raw, problem } = parsed;
-  const named = typeof raw['model'] === 'string' ? raw['model'] : '';
-  const request = readRequest(asChat(raw), withoutScenarios(named));
+  const { raw, named, model, problem } = parsed;
+  const request = readRequest(asChat(raw), model);
   const scenario = scenarioOf(named);
   const reasons = scenario.reasons || dialect.reasons(request);
   const complaint = responsesComplaint(raw, reasons, dialect);
-  if (complaint !== undefined)
-    return refuse(response, dialect, {
-      ...problem,
-      kind: complaint.kind ?? 'bad_request',
-      model: request.model,
-      complaint,
-    });
+  if (complaint !== undefined) return complain(response, dialect, parsed, complaint);
   return play(response, request, dialect, { ...scenario, reasons }, once, problem, {
     ...eventStream,
     events: (answer) => responseEvents(answer, raw, dialect),

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseRequest, refuse } from '../chat.ts';
-import { isJson } from '../json.ts';
+import { complain, parseRequest } from '../chat.ts';
 import { readForm } from '../media/form.ts';
 import { play } from '../play.ts';
 import { readRequest } from '../request.ts';
@@ -31,48 +30,38 @@ const studios: Readonly<Record<string, readonly Studio[]>> = {
   openrouter: openrouterStudios,
 };
 
-const nothing = Buffer.from('{}');
-
 /** One image request as its vendor answers it; false when the vendor has no such endpoint. */
 export async function images(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  { dialect, deployment, path }: Route,
+  route: Route,
   once: Once,
 ): Promise<boolean> {
+  const { dialect, path } = route;
   const below = path === '' ? (incoming.url ?? '') : path;
   const studio = studios[dialect.vendor]?.find(({ path: at }) =>
     typeof at === 'string' ? at === below : at.test(below),
   );
   if (studio === undefined) return false;
   const form = readForm(incoming.headers, body);
-  const parsed = parseRequest(incoming, response, form === undefined ? body : nothing, dialect);
+  const parsed = parseRequest(incoming, response, form?.fields ?? body, route);
   if (parsed === undefined) return true;
-  const sent = form === undefined ? parsed.raw : form.fields;
-  const raw = deployment === undefined ? sent : { model: deployment, ...sent };
+  const { raw, problem } = parsed;
   const named =
-    deployment ??
-    (typeof raw['model'] === 'string'
-      ? raw['model']
-      : (studio.path instanceof RegExp && studio.path.exec(below)?.[1]) || '');
+    parsed.named || (studio.path instanceof RegExp && studio.path.exec(below)?.[1]) || '';
   const scenario = scenarioOf(named);
   const model = withoutScenarios(named);
   const order = {
     model,
-    raw: isJson(raw) ? raw : {},
+    raw,
     form,
     base: `http://${incoming.headers.host ?? ''}`,
     lost: scenario.lost,
   };
   const complaint = studio.complaint(order);
   if (complaint !== undefined) {
-    refuse(response, dialect, {
-      ...parsed.problem,
-      kind: complaint.kind ?? 'bad_request',
-      model,
-      complaint,
-    });
+    complain(response, dialect, { model, problem }, complaint);
     return true;
   }
   const stream = raw['stream'] === true || raw['stream'] === 'true';
@@ -83,7 +72,7 @@ export async function images(
     dialect,
     { ...scenario, reasons: false },
     once,
-    parsed.problem,
+    problem,
     studio.pen(order),
   );
   return true;

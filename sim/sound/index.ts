@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isWrongKey } from '../api-key.ts';
-import { parseRequest } from '../chat.ts';
+import { admit } from '../chat.ts';
 import { openAiRows, fillRow } from '../dialects/base.ts';
 import type { Problem, Reply } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
@@ -161,8 +161,7 @@ export async function sound(
     listener !== undefined &&
     (task === 'transcriptions' || listener.translates)
   ) {
-    // Checks the key as for any other request; the body is no JSON.
-    if (parseRequest(incoming, response, Buffer.from('{}'), dialect) !== undefined)
+    if (admit(incoming, response, dialect) !== undefined)
       await transcribe(incoming, response, body, dialect, listener, deployment, once);
   } else return false;
   return true;
@@ -191,11 +190,7 @@ async function own(
   if (stage === undefined) throw new Error(`nobody stands at ${path}`);
   if (endpoint.key === undefined) {
     const dialect = route(incoming.url ?? '')?.dialect;
-    if (
-      dialect !== undefined &&
-      parseRequest(incoming, response, Buffer.from('{}'), dialect) === undefined
-    )
-      return;
+    if (dialect !== undefined && admit(incoming, response, dialect) === undefined) return;
   } else {
     const key = endpoint.key(incoming) ?? '';
     if (key === '' || isWrongKey(key))

@@ -4,7 +4,7 @@ import type { Complaint, Dialect } from '../dialect.ts';
 import { type Json, number, text } from '../json.ts';
 import { sounds } from '../media/sounds.ts';
 import { secondsOf } from '../media/wav.ts';
-import { type Once, withoutScenarios } from '../scenario.ts';
+import type { Once } from '../scenario.ts';
 import { countTokens } from '../tokens.ts';
 import { complain, inPieces, play, type Played, type Show } from './stage.ts';
 
@@ -69,11 +69,9 @@ export async function speak(
   speaker: Speaker,
   once: Once,
 ): Promise<void> {
-  const parsed = parseRequest(incoming, response, body, dialect);
+  const parsed = parseRequest(incoming, response, body, { dialect, deployment: undefined });
   if (parsed === undefined) return;
-  const { raw } = parsed;
-  const named = text(raw['model']) ?? '';
-  const model = withoutScenarios(named);
+  const { raw, named, model } = parsed;
   const complaint = speechComplaint(raw, model, speaker);
   if (complaint !== undefined) return complain(response, dialect, complaint, model);
   await play(response, once, dialect, named, text(raw['input']) ?? '', (played) =>

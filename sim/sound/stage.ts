@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Complaint, Problem, ProblemKind, Reply } from '../dialect.ts';
+import { blankProblem } from '../own-format.ts';
 import { reply } from '../play.ts';
 import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
 import { closed, sendPage, sendStream, sendWhole } from '../send.ts';
@@ -22,14 +23,7 @@ export interface Played {
   readonly empty: boolean;
 }
 
-export const blank: Problem = {
-  kind: 'bad_request',
-  model: '',
-  promptTokens: 0,
-  key: '',
-  path: '',
-  complaint: undefined,
-};
+const blank = blankProblem('');
 
 /**
  * Plays one valid audio request: first the scenario of its model, then the response. `seen` tells

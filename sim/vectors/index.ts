@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseRequest, refuse } from '../chat.ts';
+import { complain, parseRequest } from '../chat.ts';
 import { play } from '../play.ts';
 import { readRequest } from '../request.ts';
-import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
+import { type Once, scenarioOf } from '../scenario.ts';
 import type { Route } from '../vendors.ts';
 import { endpointAt } from './desk.ts';
 import { asQuestion } from './pen.ts';
@@ -16,24 +16,18 @@ export async function vectors(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  { dialect, deployment, path }: Route,
+  route: Route,
   once: Once,
 ): Promise<boolean> {
+  const { dialect, path } = route;
   const endpoint = endpointAt(path, besideChat[dialect.vendor] ?? {});
   if (endpoint === undefined) return false;
-  const parsed = parseRequest(incoming, response, body, dialect);
+  const parsed = parseRequest(incoming, response, body, route);
   if (parsed === undefined) return true;
-  const raw = deployment === undefined ? parsed.raw : { model: deployment, ...parsed.raw };
-  const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
-  const model = withoutScenarios(named);
+  const { raw, named, model, problem } = parsed;
   const complaint = endpoint.complaint(raw);
   if (complaint !== undefined) {
-    refuse(response, dialect, {
-      ...parsed.problem,
-      kind: complaint.kind ?? 'bad_request',
-      model,
-      complaint,
-    });
+    complain(response, dialect, parsed, complaint);
     return true;
   }
   const request = readRequest(asQuestion(endpoint.texts(raw)), model);
@@ -43,7 +37,7 @@ export async function vectors(
     dialect,
     { ...scenarioOf(named), reasons: false },
     once,
-    parsed.problem,
+    problem,
     endpoint.pen(raw),
   );
   return true;
