@@ -1,7 +1,15 @@
-import { soundAlone, soundChannelLines, soundModelLines } from './sound/catalog.ts';
-import { imageChannelLines, imageModelLines } from './images/catalog.ts';
-import { painterChannelLines, painterModelLines, paintersAlone } from './pictures/catalog.ts';
-import { vectorChannelLines, vectorModelLines } from './vectors/catalog.ts';
+import {
+  type ChannelTarget,
+  channelLine,
+  channelLines,
+  modelLine,
+  readTable,
+  type SoldModel,
+} from './catalog-lines.ts';
+import { imageModelLines, imageModels } from './images/catalog.ts';
+import { painterModelLines, painters, paintersAlone } from './pictures/catalog.ts';
+import { soundAlone, soundModelLines, soundModels } from './sound/catalog.ts';
+import { vectorModelLines, vectorModels } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
 import { videoChannelLines, videoModelLines } from './video/catalog.ts';
 import { videosAlone } from './video/vendors.ts';
@@ -12,12 +20,7 @@ import { videosAlone } from './video/vendors.ts';
  */
 export type Skill = (typeof skills)[number];
 
-export interface SimModel {
-  readonly id: string;
-  readonly vendor: string;
-  readonly ownedBy: string;
-  /** The vendor's id. */
-  readonly upstream: string;
+export interface SimModel extends SoldModel {
   /** Tokens in all. */
   readonly context: number;
   readonly outputMax: number;
@@ -80,33 +83,26 @@ const table = `
 const skills = ['image', 'file', 'tools', 'schema', 'thinks', 'sums-up'] as const;
 const usual: readonly Skill[] = ['tools', 'schema'];
 
-export const models: readonly SimModel[] = table.trim().split('\n').map(readRow);
-
-/** The vendor's own names of its models. */
-export const upstreamModels = (vendor: string): readonly string[] =>
-  models.filter((model) => model.vendor === vendor).map(({ upstream }) => upstream);
-
-function readRow(line: string): SimModel {
-  const [id = '', vendor = '', ownedBy = '', upstream = '', ...rest] = line.trim().split(/\s+/);
-  const [context = 0, outputMax = 0, input = 0, cached = 0, output = 0] = rest
+export const models: readonly SimModel[] = readTable(table, (columns) => {
+  const [context = 0, outputMax = 0, input = 0, cached = 0, output = 0] = columns
     .slice(0, 5)
     .map(Number);
-  const words = new Set(rest.slice(5));
+  const words = new Set(columns.slice(5));
   return {
-    id,
-    vendor,
-    ownedBy,
-    upstream: upstream === '=' ? id : upstream,
     context,
     outputMax,
-    prices: [input, cached, output],
+    prices: [input, cached, output] as const,
     skills: new Set(
       skills.filter(
         (skill) => words.has(skill) || (usual.includes(skill) && !words.has(`-${skill}`)),
       ),
     ),
   };
-}
+});
+
+/** The vendor's own names of its models. */
+export const upstreamModels = (vendor: string): readonly string[] =>
+  models.filter((model) => model.vendor === vendor).map(({ upstream }) => upstream);
 
 /** The scenarios worth a try by hand; README.md lists all. */
 export const demoScenarios: readonly string[] = [
@@ -151,7 +147,6 @@ export function simConfig(
   scenarios: readonly string[] = [],
   faults = true,
 ): string {
-  const sold = [...new Set(models.map(({ vendor }) => vendor))];
   const played = models.flatMap((model) =>
     scenarios.map((scenario) => ({
       ...model,
@@ -159,15 +154,25 @@ export function simConfig(
       upstream: `${model.upstream}+${scenario}`,
     })),
   );
+  const target = (vendor: string, key = keyOf(vendor)): ChannelTarget => ({
+    vendor,
+    baseUrl: simUrl + prefixOf(vendor),
+    key,
+  });
+  const withBearer = (vendor: string): ChannelTarget => target(vendor, `sk-sim-${vendor}`);
   return [
     'settings: { default_models: { image: [gpt-image-1], video: [sora-2] } }',
     'groups:',
     '  - { name: default, price_multiplier: 1.0 }',
     'models:',
-    ...[...models, ...played].map(modelLine),
-    ...(faults ? demoScenarios : []).map(
-      (id) =>
-        `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
+    ...[...models, ...played].map(chatModelLine),
+    ...(faults ? demoScenarios : []).map((id) =>
+      modelLine(
+        { id, ownedBy: 'simulator' },
+        'chat',
+        'context: 128000, max_output: 16384',
+        'input: 1, output: 2',
+      ),
     ),
     ...vectorModelLines(),
     ...imageModelLines(),
@@ -175,62 +180,40 @@ export function simConfig(
     ...painterModelLines(),
     ...videoModelLines(),
     'channels:',
-    ...sold.map((vendor) =>
-      channelLine(
-        `sim-${vendor}`,
-        models.filter((model) => model.vendor === vendor),
-        vendor,
-        simUrl,
-      ),
-    ),
-    ...played.map((model) => channelLine(model.id, [model], model.vendor, simUrl)),
-    ...vectorChannelLines((vendor) => simUrl + prefixOf(vendor)),
-    ...imageChannelLines((vendor) => simUrl + prefixOf(vendor)),
-    ...soundChannelLines((vendor) => simUrl + prefixOf(vendor)),
-    ...painterChannelLines((vendor) => simUrl + prefixOf(vendor), keyOf),
-    ...videoChannelLines((vendor) => simUrl + prefixOf(vendor), keyOf),
-    ...(faults ? scenarioChannels(simUrl) : []),
+    ...channelLines(models, '', target),
+    ...played.map((model) => channelLine(model.id, target(model.vendor), [model])),
+    ...channelLines(vectorModels, '-vectors', withBearer),
+    ...channelLines(imageModels, '-images', withBearer),
+    ...channelLines(soundModels, '-sound', withBearer),
+    ...channelLines(painters, '-pictures', target),
+    ...videoChannelLines(target),
+    ...(faults ? scenarioChannels(target) : []),
     '',
   ].join('\n');
 }
 
-function modelLine({
-  id,
-  ownedBy,
-  context,
-  outputMax,
-  prices: [input, cached, output],
-  skills: can,
-}: SimModel): string {
+function chatModelLine(model: SimModel): string {
+  const { context, outputMax, skills: can } = model;
+  const [input, cached, output] = model.prices;
   const modalities = `{ in: [text${can.has('image') ? ', image' : ''}${can.has('file') ? ', file' : ''}], out: [text] }`;
-  const price = `{ input: ${input}, cached_input: ${cached}, output: ${output} }`;
-  return `  - { id: ${id}, owned_by: ${ownedBy}, kind: chat, context: ${context}, max_output: ${outputMax}, modalities: ${modalities}, price: ${price} }`;
-}
-
-function channelLine(
-  name: string,
-  listed: readonly SimModel[],
-  vendor: string,
-  simUrl: string,
-): string {
-  const sold = listed.map(({ id, upstream }) => `{ id: ${id}, upstream: ${upstream} }`).join(', ');
-  return `  - { name: ${name}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: "${keyOf(vendor)}", groups: [default], models: [${sold}] }`;
+  return modelLine(
+    model,
+    'chat',
+    `context: ${context}, max_output: ${outputMax}, modalities: ${modalities}`,
+    `input: ${input}, cached_input: ${cached}, output: ${output}`,
+  );
 }
 
 /**
  * Each scenario has its own channel, so that one that parks its channel does not affect the others;
  * scenarios that fail once have a second channel for the retry.
  */
-function scenarioChannels(simUrl: string): string[] {
+function scenarioChannels(target: (vendor: string, key: string) => ChannelTarget): string[] {
   return demoScenarios.flatMap((id) =>
     (id.endsWith('-once') ? ['openai', 'deepseek'] : ['openai']).map((vendor) =>
-      scenarioChannel(id, vendor, simUrl),
+      channelLine(`${id}-${vendor}`, target(vendor, 'sk-sim'), [{ id, upstream: id }]),
     ),
   );
-}
-
-function scenarioChannel(id: string, vendor: string, simUrl: string): string {
-  return `  - { name: ${id}-${vendor}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: sk-sim, groups: [default], models: [${id}] }`;
 }
 
 function keyOf(vendor: string): string {

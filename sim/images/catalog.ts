@@ -1,11 +1,4 @@
-interface SimPainter {
-  readonly id: string;
-  readonly vendor: string;
-  readonly ownedBy: string;
-  readonly upstream: string;
-  readonly reads: boolean;
-  readonly price: string;
-}
+import { imageFacts, modelLine, readTable } from '../catalog-lines.ts';
 
 /**
  * Models that make images, at list prices of November 2026, US dollars at 7.1 yuan. The vendor has
@@ -33,34 +26,12 @@ const table = `
   google/gemini-3.1-flash-image openrouter google =                            sees input: 3.55, output: 21.3, image_output: 426
 `;
 
-export const imageModels: readonly SimPainter[] = table.trim().split('\n').map(readRow);
-
-function readRow(line: string): SimPainter {
-  const [id = '', vendor = '', ownedBy = '', upstream = '', reads = '', ...price] = line
-    .trim()
-    .split(/\s+/);
-  return {
-    id,
-    vendor,
-    ownedBy,
-    upstream: upstream === '=' ? id : upstream,
-    reads: reads === 'sees',
-    price: price.join(' '),
-  };
-}
+export const imageModels = readTable(table, ([sees, ...price]) => ({
+  /** It takes images, too. */
+  reads: sees === 'sees',
+  price: price.join(' '),
+}));
 
 /** Their lines in a configuration file. */
 export const imageModelLines = (): string[] =>
-  imageModels.map(
-    ({ id, ownedBy, reads, price }) =>
-      `  - { id: "${id}", owned_by: ${ownedBy}, kind: image, modalities: { in: [text${reads ? ', image' : ''}], out: [image] }, price: { ${price} } }`,
-  );
-
-/** `baseUrl`: the simulator's base URL of a vendor. */
-export const imageChannelLines = (baseUrl: (vendor: string) => string): string[] =>
-  [...new Set(imageModels.map(({ vendor }) => vendor))].map((vendor) => {
-    const sold = imageModels
-      .filter((model) => model.vendor === vendor)
-      .map(({ id, upstream }) => `{ id: "${id}", upstream: "${upstream}" }`);
-    return `  - { name: sim-${vendor}-images, vendor: ${vendor}, base_url: "${baseUrl(vendor)}", api_key: sk-sim-${vendor}, groups: [default], models: [${sold.join(', ')}] }`;
-  });
+  imageModels.map((model) => modelLine(model, 'image', imageFacts(model.reads), model.price));

@@ -1,12 +1,4 @@
-interface SoundModel {
-  readonly id: string;
-  readonly vendor: string;
-  readonly ownedBy: string;
-  readonly upstream: string;
-  readonly kind: 'transcription' | 'speech';
-  /** As in a configuration file. */
-  readonly price: string;
-}
+import { modelLine, readTable } from '../catalog-lines.ts';
 
 /** Audio models, at list prices of November 2026, US dollars at 7.1 yuan. */
 const table = `
@@ -41,21 +33,10 @@ const table = `
   gemini-2.5-flash-preview-tts gemini    google     =                        speech        input: 3.55, audio_output: 71
 `;
 
-export const soundModels: readonly SoundModel[] = table.trim().split('\n').map(readRow);
-
-function readRow(line: string): SoundModel {
-  const [id = '', vendor = '', ownedBy = '', upstream = '', kind = '', ...price] = line
-    .trim()
-    .split(/\s+/);
-  return {
-    id,
-    vendor,
-    ownedBy,
-    upstream: upstream === '=' ? id : upstream,
-    kind: kind === 'speech' ? 'speech' : 'transcription',
-    price: price.join(' '),
-  };
-}
+export const soundModels = readTable(table, ([kind = '', ...price]) => ({
+  kind,
+  price: price.join(' '),
+}));
 
 /** The base URL paths of vendors that only have audio. */
 export const soundAlone = [
@@ -65,16 +46,4 @@ export const soundAlone = [
 
 /** Their lines in a configuration file. */
 export const soundModelLines = (): string[] =>
-  soundModels.map(
-    ({ id, ownedBy, kind, price }) =>
-      `  - { id: "${id}", owned_by: ${ownedBy}, kind: ${kind}, price: { ${price} } }`,
-  );
-
-/** `baseUrl`: the simulator's base URL of a vendor. */
-export const soundChannelLines = (baseUrl: (vendor: string) => string): string[] =>
-  [...new Set(soundModels.map(({ vendor }) => vendor))].map((vendor) => {
-    const sold = soundModels
-      .filter((model) => model.vendor === vendor)
-      .map(({ id, upstream }) => `{ id: "${id}", upstream: "${upstream}" }`);
-    return `  - { name: sim-${vendor}-sound, vendor: ${vendor}, base_url: "${baseUrl(vendor)}", api_key: sk-sim-${vendor}, groups: [default], models: [${sold.join(', ')}] }`;
-  });
+  soundModels.map((model) => modelLine(model, model.kind, '', model.price));

@@ -1,12 +1,4 @@
-interface SimModel {
-  readonly id: string;
-  readonly vendor: string;
-  readonly ownedBy: string;
-  readonly upstream: string;
-  readonly kind: string;
-  /** The name of the price, and yuan. */
-  readonly price: readonly [string, string];
-}
+import { modelLine, readTable } from '../catalog-lines.ts';
 
 /**
  * Embedding, moderation and rerank models, at list prices of November 2026, US dollars at 7.1 yuan.
@@ -49,33 +41,11 @@ const table = `
   voyageai/rerank-2.5-lite      openrouter  voyage   =                             rerank     input   0.142
 `;
 
-export const vectorModels: readonly SimModel[] = table.trim().split('\n').map(readRow);
-
-function readRow(line: string): SimModel {
-  const [id = '', vendor = '', ownedBy = '', upstream = '', kind = '', member = '', yuan = ''] =
-    line.trim().split(/\s+/);
-  return {
-    id,
-    vendor,
-    ownedBy,
-    upstream: upstream === '=' ? id : upstream,
-    kind,
-    price: [member, yuan],
-  };
-}
+export const vectorModels = readTable(table, ([kind = '', member = '', yuan = '']) => ({
+  kind,
+  price: `${member}: ${yuan}`,
+}));
 
 /** Their lines in a configuration file. */
 export const vectorModelLines = (): string[] =>
-  vectorModels.map(
-    ({ id, ownedBy, kind, price: [member, yuan] }) =>
-      `  - { id: "${id}", owned_by: ${ownedBy}, kind: ${kind}, price: { ${member}: ${yuan} } }`,
-  );
-
-/** `baseUrl`: the simulator's base URL of a vendor. */
-export const vectorChannelLines = (baseUrl: (vendor: string) => string): string[] =>
-  [...new Set(vectorModels.map(({ vendor }) => vendor))].map((vendor) => {
-    const sold = vectorModels
-      .filter((model) => model.vendor === vendor)
-      .map(({ id, upstream }) => `{ id: "${id}", upstream: "${upstream}" }`);
-    return `  - { name: sim-${vendor}-vectors, vendor: ${vendor}, base_url: "${baseUrl(vendor)}", api_key: sk-sim-${vendor}, groups: [default], models: [${sold.join(', ')}] }`;
-  });
+  vectorModels.map((model) => modelLine(model, model.kind, '', model.price));

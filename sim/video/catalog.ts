@@ -1,3 +1,5 @@
+import { type ChannelTarget, channelLine, modelLine } from '../catalog-lines.ts';
+
 interface SimVideoModel {
   readonly id: string;
   readonly ownedBy: string;
@@ -131,24 +133,14 @@ export const videoModels: readonly SimVideoModel[] = [
 
 /** Their lines in a configuration file. */
 export const videoModelLines = (): string[] =>
-  videoModels.map(
-    ({ id, ownedBy, durations, price }) =>
-      `  - { id: "${id}", owned_by: ${ownedBy}, kind: video, durations: [${durations}], price: { ${price} } }`,
+  videoModels.map((model) =>
+    modelLine(model, 'video', `durations: [${model.durations}]`, model.price),
   );
 
-/**
- * A channel for each model of each vendor, so that a failure of one does not affect the others.
- * `scenario`: applies to all of them.
- */
-export const videoChannelLines = (
-  baseUrl: (vendor: string) => string,
-  keyOf: (vendor: string) => string,
-  scenario = '',
-): string[] =>
+/** A channel for each model of each vendor, so that a failure of one does not affect the others. */
+export const videoChannelLines = (targetOf: (vendor: string) => ChannelTarget): string[] =>
   videoModels.flatMap(({ id, from }) =>
-    from.map(({ vendor, upstream }) => {
-      const sold = `{ id: "${id}", upstream: "${upstream}${scenario === '' ? '' : `+${scenario}`}" }`;
-      const name = `sim-${vendor}-${upstream}-${id}`;
-      return `  - { name: "${name}", vendor: ${vendor}, base_url: "${baseUrl(vendor)}", api_key: '${keyOf(vendor)}', groups: [default], models: [${sold}] }`;
-    }),
+    from.map(({ vendor, upstream }) =>
+      channelLine(`"sim-${vendor}-${upstream}-${id}"`, targetOf(vendor), [{ id, upstream }]),
+    ),
   );
