@@ -48,7 +48,7 @@ const listOf = (core: Core) =>
   core === 'any' ? `0-${cores - 1}` : core === 'measured' ? '0' : `1-${cores - 1}`;
 
 /** The command with its pinning before it. */
-export function pin(core: Core, command: string, args: readonly string[]): [string, string[]] {
+function pin(core: Core, command: string, args: readonly string[]): [string, string[]] {
   if (core === 'any' || taskset === undefined || cores < 2) return [command, [...args]];
   return [taskset, ['-c', listOf(core), command, ...args]];
 }

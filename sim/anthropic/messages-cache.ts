@@ -4,7 +4,7 @@ import { at, type Complaints, members, oneOf } from './complaints.ts';
 
 const marksMax = 4;
 /** The vendor does not cache shorter prompts (…/build-with-claude/prompt-caching, 2026-11). */
-export const cacheTokensMin = 1024;
+const cacheTokensMin = 1024;
 
 interface Mark {
   readonly place: string;

@@ -143,7 +143,7 @@ function outputOf(config: Json): Json | undefined {
   };
 }
 
-export function parsed(schema: unknown): unknown {
+function parsed(schema: unknown): unknown {
   try {
     return JSON.parse(String(schema));
   } catch {

@@ -130,7 +130,7 @@ export function openAiEnvelope({ message, type, param, code }: FilledRow): Json 
 }
 
 /** The counts that all vendors have, and OpenAI's details. */
-export function openAiUsage({ prompt, cached, completion, reasoning }: Usage): Json {
+function openAiUsage({ prompt, cached, completion, reasoning }: Usage): Json {
   return {
     ...counts(prompt, completion),
     prompt_tokens_details: { cached_tokens: cached, audio_tokens: 0 },

@@ -44,7 +44,7 @@ export const openAiParameters = [
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /** o-series and gpt-5 on, except for the chat models. */
-export const openAiReasons = ({ model }: ChatRequest): boolean =>
+const openAiReasons = ({ model }: ChatRequest): boolean =>
   /^(?:o\d|gpt-[5-9])/.test(model) && !/chat/.test(model);
 
 const sees = (model: string): boolean =>

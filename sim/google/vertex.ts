@@ -54,7 +54,7 @@ function refuse(problem: Problem): Reply {
   return publishers ? anthropic.refuse(problem) : refusal({ api: 'vertex', models: '' }, problem);
 }
 
-export const tokenPath = '/vertex/token';
+const tokenPath = '/vertex/token';
 
 /** Vertex AI: cloud.google.com/vertex-ai/generative-ai/docs/reference/rest, 2026-08. */
 export const vertex: OwnFormat = {

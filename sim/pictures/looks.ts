@@ -8,7 +8,7 @@ const isWebp = (bytes: Buffer): boolean =>
   bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
 
 /** The error in an image that a client sent; undefined for a good one. */
-export function wrongImage(bytes: Buffer): string | undefined {
+function wrongImage(bytes: Buffer): string | undefined {
   const known =
     bytes.subarray(0, 4).equals(png) || bytes.subarray(0, 3).equals(jpeg) || isWebp(bytes);
   return known ? undefined : 'is not a PNG, JPEG or WebP image';

@@ -20,7 +20,7 @@ export class AlipayKeys {
   }
 }
 
-export function joined(parameters: Parameters, without: readonly string[]): string {
+function joined(parameters: Parameters, without: readonly string[]): string {
   const names = Object.keys(parameters).filter(
     (name) => !without.includes(name) && parameters[name] !== '',
   );

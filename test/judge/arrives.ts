@@ -115,7 +115,7 @@ const haystack = (value: unknown): Haystack => {
  * The texts of a conversation, the names and arguments of its calls, its media. White space and
  * order within a text do not count.
  */
-export function words(value: unknown, name = ''): string[] {
+function words(value: unknown, name = ''): string[] {
   if (typeof value === 'string') return wordy.has(name) ? [value] : [];
   if (Array.isArray(value)) return value.flatMap((one) => words(one, name));
   if (!isObject(value)) return [];

@@ -18,7 +18,7 @@ export const formats: readonly Format[] = ['chat', 'responses', 'messages'];
 const doors = { chat: parseChat, responses: parseResponse } as const;
 const ids = { chat: 'chatcmpl-judged', responses: 'resp_judged', messages: 'msg_judged' } as const;
 
-export function adapterOf(format: Format, { vendor }: Target): Adapter {
+function adapterOf(format: Format, { vendor }: Target): Adapter {
   const known = vendors.get(vendor);
   const adapter = known && adaptersOf(known)[format];
   if (adapter === undefined) throw new Error(`${vendor} does not speak ${format}`);

@@ -22,7 +22,7 @@ export const answering: Readonly<Record<string, string>> = {
   openrouter: 'openai/gpt-4o',
 };
 /** The vendor of the recorded requests: OpenAI's format without any house's rules. */
-export const plainVendor = 'openai-compatible';
+const plainVendor = 'openai-compatible';
 
 const bridgeId = (vendor: string): string => `bridge/${vendor}`;
 
@@ -98,7 +98,7 @@ export async function bridgedRequest(stage: Stage, one: GeminiCase): Promise<rea
 }
 
 /** What chat has no word for: such a request is refused, and reaches no vendor. */
-export function unsayable(native: Dict): string | undefined {
+function unsayable(native: Dict): string | undefined {
   const own = [native['tools']]
     .flat()
     .flatMap((tool) => Object.entries(dict(tool)))

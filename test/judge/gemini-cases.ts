@@ -3,7 +3,7 @@ import { type Recording, recordingsAt } from '../recorded-traffic.ts';
 
 // The recorded exchanges of Gemini's own format, as a client of that format would repeat them.
 
-export const methods = [
+const methods = [
   'generateContent',
   'streamGenerateContent',
   'countTokens',

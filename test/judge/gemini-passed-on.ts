@@ -13,7 +13,7 @@ import { type Answered, type Exchange, type Reply, type Stage, vendorKey } from 
  * The id that clients call a case's model by. A refusal may park its channel: each recorded one has
  * a model and a channel of its own.
  */
-export const publicId = ({ id, vendor, model, status }: GeminiCase): string =>
+const publicId = ({ id, vendor, model, status }: GeminiCase): string =>
   status < 400 ? `${vendor}-judge/${model}` : `refused-${id}/${model}`;
 
 /** A gateway that sells every recorded model, with a fee for each tool that a vendor runs. */
@@ -70,7 +70,7 @@ export function clientBody(one: GeminiCase): Buffer {
 }
 
 /** The vendor of a case: it answers in the form in which it is asked. */
-export function replyOf(
+function replyOf(
   one: GeminiCase,
   cut: (reply: Buffer) => Iterable<Buffer>,
   end: Reply['end'],
@@ -261,7 +261,7 @@ const rewritten = (got: string, want: string, exact: boolean): boolean =>
   !exact && JSON.stringify(parsed(got)) === JSON.stringify(parsed(want));
 
 /** Where two texts part, with a few characters of each. */
-export function difference(got: string, want: string): string {
+function difference(got: string, want: string): string {
   let at = 0;
   while (at < got.length && got[at] === want[at]) at += 1;
   const from = Math.max(0, at - 20);

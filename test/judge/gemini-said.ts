@@ -272,7 +272,7 @@ const numbered = ['unknown', 'string', 'number', 'integer', 'boolean', 'array', 
  * A schema by what it demands: types in lower case, `nullable` as the type null, members, choices
  * and items. Descriptions and titles do not count.
  */
-export function core(schema: unknown): unknown {
+function core(schema: unknown): unknown {
   const { nullable, ...all } = dict(schema);
   if (Object.keys(all).length === 0) return {};
   const none = nullable === true ? [{ types: ['null'] }] : [];

@@ -48,7 +48,7 @@ function unanswered({ body }: RecordedRequest): boolean {
 }
 
 /** Requests with the vendor's own tools or files: no other model can take them. */
-export function bound({ body }: RecordedRequest): boolean {
+function bound({ body }: RecordedRequest): boolean {
   const tools = objectsOf(body['tools']);
   const hosted = tools.some(
     ({ type, input_schema }) =>
@@ -72,7 +72,7 @@ export function bound({ body }: RecordedRequest): boolean {
  * gives its share of the hundred (the largest remainders are rounded up), and within a group the
  * lowest hashes of the ids are taken.
  */
-export function chosen(all: readonly RecordedRequest[]): RecordedRequest[] {
+function chosen(all: readonly RecordedRequest[]): RecordedRequest[] {
   const count = new Map<string, number>();
   const membersOf = ({ body }: RecordedRequest): string[] =>
     Object.keys(body).filter((name) => body[name] !== null);

@@ -103,7 +103,7 @@ const readable = (endpoint: string, vendor: string, request: Json): boolean =>
   !Array.isArray(request['prompt']);
 
 /** The shape of an answer: members, kinds, and whether texts are empty. */
-export function shapeOf(value: unknown): string {
+function shapeOf(value: unknown): string {
   if (typeof value === 'string') return /\S/.test(value) ? 's' : 'blank';
   if (Array.isArray(value))
     return `[${value

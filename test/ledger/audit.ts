@@ -17,7 +17,7 @@ export interface Delivered {
   readonly shortfall: bigint;
 }
 
-export class Violation extends Error {}
+class Violation extends Error {}
 
 /** What clients saw, compared with what the database has. */
 export class Audit {

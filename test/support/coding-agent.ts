@@ -104,7 +104,7 @@ export const agentTools: Tool[] = [
   ),
 ];
 
-export const agentQuestion = 'the weather in both Paris and Rome, please.';
+const agentQuestion = 'the weather in both Paris and Rome, please.';
 
 /** The first request of a session. */
 export function agentRequest(model: string): Beta {

@@ -28,7 +28,7 @@ export interface OperatorConsole {
   acts(): Promise<readonly string[]>;
 }
 
-export const sealer = openSealer(Buffer.alloc(32, 7));
+const sealer = openSealer(Buffer.alloc(32, 7));
 
 export async function startOperatorConsole(
   database: Database,
