@@ -2,7 +2,7 @@ import { bufferOf } from '../src/base/json.ts';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { wav } from '../sim/media/wav.ts';
-import { readForm as readSent } from '../sim/sound/form.ts';
+import { readForm as readSent } from '../sim/media/form.ts';
 import { parseSpeech, parseTranscription, transcriptionLimits } from '../src/api/audio.ts';
 import type { AudioCapability } from '../src/base/capability.ts';
 import { type Form, readForm } from '../src/http/multipart.ts';
@@ -226,7 +226,7 @@ function expectSameForm(recording: Recording, adapter: AudioAdapter, call: Vendo
     bufferOf(body),
     ...rest.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from('FILE'))),
   ]);
-  const sent = readSent(headers['content-type'] ?? '', whole);
+  const sent = readSent(headers, whole);
   const text = recording.sent.bytes.toString('latin1');
   const fields = [
     ...text.matchAll(
@@ -236,10 +236,10 @@ function expectSameForm(recording: Recording, adapter: AudioAdapter, call: Vendo
   const recorded = fields
     .map(([, name = '', value = '']) => [name, value])
     .filter(([name]) => name !== 'file');
-  expect(new Map(sent?.fields.filter(([name]) => name !== 'file'))).toEqual(
+  expect(new Map(Object.entries(sent?.fields ?? {}))).toEqual(
     new Map(recorded.map(([name, value]) => [name, value] as const)),
   );
-  expect(sent?.fileField).toBe('file');
+  expect(sent?.files.map(({ name }) => name)).toEqual(['file']);
   expect(file?.size).toBeGreaterThan(1_000);
 }
 

@@ -8,39 +8,41 @@ export interface FormFile {
   readonly bytes: Buffer;
 }
 
-/** A `multipart/form-data` body (RFC 7578): its texts by name, and its files. */
+/** A `multipart/form-data` body (RFC 7578). */
 export interface Form {
+  /** The parts in order; a file has an empty value. */
+  readonly parts: readonly (readonly [name: string, value: string])[];
+  /** The texts by name, the last of a name. */
   readonly fields: Json;
   readonly files: readonly FormFile[];
 }
 
 /** Undefined when the body is no form, or a truncated one. */
-export function readForm(headers: IncomingHttpHeaders, body: Buffer): Form | undefined {
-  const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(
-    headers['content-type'] ?? '',
-  )?.[1];
-  if (boundary === undefined || body.lastIndexOf(`--${boundary}--`) < 0) return undefined;
-  const fields: Record<string, unknown> = {};
+export function readForm(
+  { 'content-type': contentType = '' }: Pick<IncomingHttpHeaders, 'content-type'>,
+  body: Buffer,
+): Form | undefined {
+  const boundary = /^multipart\/form-data;.*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
+  const mark = boundary && `--${boundary[1] ?? boundary[2]}`;
+  if (!mark || body.lastIndexOf(`${mark}--`) < 0) return undefined;
+  const parts: [string, string][] = [];
+  const fields: Record<string, string> = {};
   const files: FormFile[] = [];
-  for (const part of partsOf(body, `--${boundary}`)) {
-    const at = part.indexOf('\r\n\r\n');
-    const head = part.toString('utf8', 0, at);
-    const content = part.subarray(at + 4, part.length - 2);
-    const name = /\bname="([^"]*)"/i.exec(head)?.[1];
-    if (at < 0 || name === undefined) return undefined;
+  for (let at = body.indexOf(mark); ; ) {
+    const start = at + mark.length + 2;
+    const next = body.indexOf(`\r\n${mark}`, start);
+    const headEnd = body.indexOf('\r\n\r\n', start);
+    if (next < 0 || headEnd < 0 || headEnd > next) return { parts, fields, files };
+    const head = body.toString('utf8', start, headEnd);
+    const content = body.subarray(headEnd + 4, next);
+    const name = /\bname="([^"]*)"/i.exec(head)?.[1] ?? '';
+    const isFile = /\bfilename="/i.test(head);
     const type = /^content-type:\s*(\S+)/im.exec(head)?.[1] ?? 'text/plain';
-    if (/\bfilename="/i.test(head)) files.push({ name, type, bytes: Buffer.from(content) });
-    else fields[name] = content.toString('utf8');
-  }
-  return { fields, files };
-}
-
-function* partsOf(body: Buffer, mark: string): Generator<Buffer> {
-  for (let at = body.indexOf(mark); at >= 0; ) {
-    const next = body.indexOf(mark, at + mark.length);
-    if (next < 0) return;
-    yield body.subarray(at + mark.length + 2, next);
-    at = next;
+    const value = isFile ? '' : content.toString('utf8');
+    parts.push([name, value]);
+    if (isFile) files.push({ name, type, bytes: content });
+    else fields[name] = value;
+    at = next + 2;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Complaint } from '../dialect.ts';
-import type { SentForm } from './form.ts';
+import type { Form } from '../media/form.ts';
 
 /** The parameters of a vendor with OpenAI's transcriptions. */
 export interface Listener {
@@ -65,23 +65,23 @@ const fileBytesMax = 25 * 1024 * 1024;
 
 /** The first error in a form, before transcription. */
 export function formComplaint(
-  form: SentForm,
+  form: Form,
   model: string,
   listener: Listener,
   mistral: boolean,
 ): Complaint | undefined {
   const of = (name: string): string | undefined =>
-    form.fields.find(([field]) => field === name)?.[1];
-  const stranger = listener.only && form.fields.find(([name]) => !listener.only?.includes(name));
+    form.parts.find(([field]) => field === name)?.[1];
+  const stranger = listener.only && form.parts.find(([name]) => !listener.only?.includes(name));
   if (stranger !== undefined)
     return {
       message: `Unrecognized request argument supplied: ${stranger[0]}`,
       param: stranger[0],
     };
   if (model === '') return { message: 'you must provide a model parameter', param: 'model' };
-  if (form.file === undefined || form.fileField !== 'file')
-    return { message: 'you must provide a file', param: 'file' };
-  if (form.file.length > fileBytesMax)
+  const file = form.files.at(-1);
+  if (file?.name !== 'file') return { message: 'you must provide a file', param: 'file' };
+  if (file.bytes.length > fileBytesMax)
     return { message: `Maximum content size limit (${fileBytesMax}) exceeded`, status: 413 };
   const format = of('response_format') ?? 'json';
   const formats = listener.formats(model);
@@ -93,7 +93,7 @@ export function formComplaint(
   const temperature = of('temperature');
   if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 1))
     return { message: 'temperature must be between 0 and 1', param: 'temperature' };
-  const times = form.fields.some(([name]) => name === 'timestamp_granularities[]');
+  const times = form.parts.some(([name]) => name === 'timestamp_granularities[]');
   if (times && !mistral && format !== 'verbose_json')
     return {
       message: 'timestamp_granularities needs response_format verbose_json',

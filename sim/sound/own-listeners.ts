@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Complaint } from '../dialect.ts';
 import { list, object, objectIn, text } from '../json.ts';
+import { readForm } from '../media/form.ts';
 import { countTokens } from '../tokens.ts';
-import { readForm } from './form.ts';
 import { type Hearing, sentences, timed } from './hear.ts';
 import type { Played, Show } from './stage.ts';
 
@@ -30,15 +30,16 @@ function fromForm(
   modelField: string,
   known: string,
 ): Given {
-  const form = readForm(incoming.headers['content-type'] ?? '', body);
+  const form = readForm(incoming.headers, body);
   if (form === undefined) return unreadable;
-  const fields = new Map(form.fields);
-  const stranger = form.fields.find(([name]) => !known.split(' ').includes(name))?.[0];
+  const fields = new Map(form.parts);
+  const file = form.files.at(-1);
+  const stranger = form.parts.find(([name]) => !known.split(' ').includes(name))?.[0];
   const complaint =
     stranger === undefined ? undefined : { message: `unknown field ${stranger}`, param: stranger };
   return {
     model: fields.get(modelField) ?? '',
-    file: form.fileField === 'file' ? form.file : undefined,
+    file: file?.name === 'file' ? file.bytes : undefined,
     fields,
     complaint,
   };

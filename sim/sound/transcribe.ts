@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dialect } from '../dialect.ts';
 import { type Once, withoutScenarios } from '../scenario.ts';
+import { type Form, readForm } from '../media/form.ts';
 import { countTokens } from '../tokens.ts';
-import { readForm, type SentForm } from './form.ts';
 import { hearingOf, type Hearing, sentences } from './hear.ts';
 import { formComplaint, type Listener } from './listeners.ts';
 import { complain, play, type Played, type Show } from './stage.ts';
@@ -21,14 +21,14 @@ export async function transcribe(
   deployment: string | undefined,
   once: Once,
 ): Promise<void> {
-  const form = readForm(incoming.headers['content-type'] ?? '', body);
+  const form = readForm(incoming.headers, body);
   if (form === undefined)
     return complain(response, dialect, { message: 'Could not parse multipart form' });
-  const named = deployment ?? form.fields.find(([name]) => name === 'model')?.[1] ?? '';
+  const named = deployment ?? form.parts.find(([name]) => name === 'model')?.[1] ?? '';
   const model = withoutScenarios(named);
   const complaint = formComplaint(form, model, listener, listener.usage === 'mistral');
   if (complaint !== undefined) return complain(response, dialect, complaint, model);
-  const hearing = hearingOf(form.file ?? Buffer.alloc(0));
+  const hearing = hearingOf(form.files.at(-1)?.bytes ?? Buffer.alloc(0));
   if (hearing === undefined)
     return complain(response, dialect, {
       message:
@@ -46,7 +46,7 @@ export async function transcribe(
 }
 
 function show(
-  form: SentForm,
+  form: Form,
   model: string,
   listener: Listener,
   whole: Hearing,
@@ -54,21 +54,21 @@ function show(
 ): Show {
   const hearing = empty ? { ...whole, text: '' } : whole;
   const of = (name: string): string | undefined =>
-    form.fields.find(([field]) => field === name)?.[1];
+    form.parts.find(([field]) => field === name)?.[1];
   if (listener.usage === 'mistral') return mistral(form, model, hearing, silent);
   const reported = model.startsWith('gpt-') ? tokensOf(hearing) : secondsUsage(hearing);
   const usage = silent || listener.usage === 'none' ? undefined : reported;
   if (of('stream') === 'true' && listener.streams?.(model)) return streamed(hearing, usage);
-  const granularities = form.fields
+  const granularities = form.parts
     .filter(([name]) => name === 'timestamp_granularities[]')
     .map(([, value]) => value);
   return written(hearing, of('response_format') ?? 'json', usage, granularities);
 }
 
 /** As recorded: segments only on request. */
-function mistral(form: SentForm, model: string, hearing: Hearing, silent: boolean): Show {
-  const timestamps = form.fields.some(([name]) => name === 'timestamp_granularities[]');
-  const diarized = form.fields.some(([name, value]) => name === 'diarize' && value === 'true');
+function mistral(form: Form, model: string, hearing: Hearing, silent: boolean): Show {
+  const timestamps = form.parts.some(([name]) => name === 'timestamp_granularities[]');
+  const diarized = form.parts.some(([name, value]) => name === 'diarize' && value === 'true');
   const segments = sentences(hearing).map(({ text, start, end }, i) => ({
     type: 'transcription_segment',
     text,
