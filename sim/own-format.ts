@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Problem, Reply } from './dialect.ts';
-import { type Pen, play, reply, type Player } from './play.ts';
+import { type Writer, play, reply, type Player } from './play.ts';
 import { type ChatRequest, readRequest } from './request.ts';
 import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import type { Json } from './json.ts';
@@ -28,7 +28,7 @@ export interface ModelRequest {
   readonly named: string;
   /** The model thinks first. */
   readonly reasons: boolean;
-  readonly pen: Pen;
+  readonly writer: Writer;
 }
 
 /**
@@ -48,8 +48,13 @@ export interface OwnFormat extends Player {
 /**
  * `chat`: the request in the format of /chat/completions (model, messages, tools, stream, limits).
  */
-export function modelRequest(named: string, chat: Json, reasons: boolean, pen: Pen): ModelRequest {
-  return { named, request: readRequest(chat, withoutScenarios(named)), reasons, pen };
+export function modelRequest(
+  named: string,
+  chat: Json,
+  reasons: boolean,
+  writer: Writer,
+): ModelRequest {
+  return { named, request: readRequest(chat, withoutScenarios(named)), reasons, writer };
 }
 
 /** A problem without any facts yet. */
@@ -81,7 +86,7 @@ export async function answerOwn(
     body,
   });
   if ('status' in taken) return reply(response, taken);
-  const { named, request, reasons, pen } = taken;
+  const { named, request, reasons, writer } = taken;
   const scenario = scenarioOf(named);
   return play(
     response,
@@ -90,6 +95,6 @@ export async function answerOwn(
     { ...scenario, reasons: scenario.reasons || reasons },
     once,
     blankProblem(url),
-    pen,
+    writer,
   );
 }

@@ -9,7 +9,7 @@ import { closed, sendJson, sendPage, sendStream, sendWhole } from './send.ts';
 import type { StreamEvent } from './write.ts';
 
 /** The writer of an endpoint's responses. */
-export interface Pen {
+export interface Writer {
   readonly events: (answer: Answer) => Iterable<StreamEvent>;
   readonly whole: (answer: Answer) => Json;
   /** Sent after the last event. */
@@ -46,7 +46,7 @@ export async function play(
   scenario: Scenario,
   once: Once,
   blank: Problem,
-  pen: Pen,
+  writer: Writer,
 ): Promise<void> {
   if (scenario.firstByteMs > 0)
     await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
@@ -72,15 +72,15 @@ export async function play(
   const answer = compose(request, scenario, player.callId);
   const { pieceMs, trouble } = scenario;
   if (request.stream) {
-    const error = () => pen.error(problem('server'), answer);
-    return sendStream(response, pen, pen.events(answer), { pieceMs, trouble, error });
+    const error = () => writer.error(problem('server'), answer);
+    return sendStream(response, writer, writer.events(answer), { pieceMs, trouble, error });
   }
   const error = () => JSON.stringify(player.refuse(problem('server')).body);
   return sendWhole(
     response,
-    JSON.stringify(pen.whole(answer)),
+    JSON.stringify(writer.whole(answer)),
     { pieceMs, trouble, error },
-    pen.headers,
+    writer.headers,
   );
 }
 

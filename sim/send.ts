@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Pen } from './play.ts';
+import type { Writer } from './play.ts';
 import type { Trouble } from './scenario.ts';
 import type { StreamEvent } from './write.ts';
 
@@ -42,7 +42,7 @@ export function sendPage(response: ServerResponse, status: number): void {
  */
 export async function sendStream(
   response: ServerResponse,
-  { streamType, headers, end, broken }: Pen,
+  { streamType, headers, end, broken }: Writer,
   events: Iterable<StreamEvent>,
   pace: Pace,
 ): Promise<void> {

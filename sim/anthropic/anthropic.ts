@@ -12,7 +12,7 @@ import {
   type OwnCall,
   type OwnFormat,
 } from '../own-format.ts';
-import { eventStream, type Pen } from '../play.ts';
+import { eventStream, type Writer } from '../play.ts';
 import { readRequest } from '../request.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { chatOf } from './messages-chat.ts';
@@ -113,11 +113,11 @@ function take(call: OwnCall): Reply | ModelRequest {
       headers: { 'request-id': requestId() },
       body: { input_tokens: promptTokens(readRequest(chat, model)) },
     };
-  return modelRequest(named, chat, thinks(raw, model), penOf(raw));
+  return modelRequest(named, chat, thinks(raw, model), writerOf(raw));
 }
 
 /** The writer of messages, for every vendor that speaks Claude's own format. */
-export function penOf(raw: Json): Pen {
+export function writerOf(raw: Json): Writer {
   const id = requestId();
   return {
     ...eventStream,

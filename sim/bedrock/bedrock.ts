@@ -13,7 +13,7 @@ import {
   type OwnCall,
   type OwnFormat,
 } from '../own-format.ts';
-import type { Pen } from '../play.ts';
+import type { Writer } from '../play.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { invoke } from '../vectors/bedrock.ts';
 import { messagesOf } from './converse-messages.ts';
@@ -114,7 +114,7 @@ function take(call: OwnCall): Reply | ModelRequest {
     named,
     chat,
     reasons(raw, messages, model),
-    penOf({ messages, signs: family === 'claude', marks: caches !== 'nowhere' }),
+    writerOf({ messages, signs: family === 'claude', marks: caches !== 'nowhere' }),
   );
 }
 
@@ -128,7 +128,7 @@ function reasons(raw: Json, messages: Json, model: string): boolean {
   );
 }
 
-const penOf = (request: ConverseRequest): Pen => ({
+const writerOf = (request: ConverseRequest): Writer => ({
   end: '',
   streamType: 'application/vnd.amazon.eventstream',
   broken: brokenFrame,

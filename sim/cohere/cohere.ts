@@ -13,11 +13,11 @@ import {
 } from '../own-format.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { cohereEndpoint } from '../vectors/cohere.ts';
-import { asQuestion } from '../vectors/pen.ts';
+import { asQuestion } from '../vectors/writer.ts';
 import { known, listed, thinksByItself } from './model.ts';
 import { asChat } from './request.ts';
 import { complaintOf } from './rules.ts';
-import { coherePen } from './write.ts';
+import { cohereWriter } from './write.ts';
 
 /** docs.cohere.com/reference/errors, 2026-08; 401, 404 and too many tokens as recorded. */
 const rows: Rows = {
@@ -89,11 +89,11 @@ function take(call: OwnCall): Reply | ModelRequest {
   const complaint = endpoint === undefined ? complaintOf(raw, model) : endpoint.complaint(raw);
   if (complaint !== undefined) return no('bad_request', { model, complaint });
   if (endpoint !== undefined)
-    return modelRequest(named, asQuestion(endpoint.texts(raw)), false, endpoint.pen(raw));
+    return modelRequest(named, asQuestion(endpoint.texts(raw)), false, endpoint.writer(raw));
   if (!known(model)) return no('unknown_model', { model });
   const reasons = thinksByItself(model) && object(raw['thinking'])['type'] !== 'disabled';
   const broken = (): Json => object(refuse({ ...blankProblem(call.url), kind: 'server' }).body);
-  return modelRequest(named, asChat(raw), reasons, coherePen(model, broken));
+  return modelRequest(named, asChat(raw), reasons, cohereWriter(model, broken));
 }
 
 const modelOf = (name: string): Json => ({

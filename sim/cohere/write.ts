@@ -1,6 +1,6 @@
 import type { Answer, Choice, ToolCall } from '../answer.ts';
 import type { Json } from '../json.ts';
-import { eventStream, type Pen } from '../play.ts';
+import { eventStream, type Writer } from '../play.ts';
 import type { StreamEvent } from '../write.ts';
 import { thinksByItself } from './model.ts';
 
@@ -9,11 +9,8 @@ const preambleTokens = 496;
 /** Tokens around each answer, which it does not bill either. */
 const frameTokens = 3;
 
-/**
- * The writer of answers as recorded in 2026. With `plans`, a model without reasoning announces its
- * calls.
- */
-export function coherePen(model: string, refuse: (message: string) => Json): Pen {
+/** The writer of answers as recorded in 2026. `failure`: the body of the vendor's own error. */
+export function cohereWriter(model: string, failure: () => Json): Writer {
   return {
     ...eventStream,
     streamType: 'text/event-stream',
@@ -24,9 +21,9 @@ export function coherePen(model: string, refuse: (message: string) => Json): Pen
     events: (answer) => events(answer, model),
     whole: (answer) => whole(answer, model),
     // docs.cohere.com/v2/docs/streaming, 2026-08: the stream ends with the error as its reason.
-    error: (problem) =>
+    error: () =>
       event('message-end', {
-        delta: { finish_reason: 'ERROR', error: String(refuse(problem.kind)['message']) },
+        delta: { finish_reason: 'ERROR', error: String(failure()['message']) },
       }).text,
   };
 }

@@ -1,4 +1,4 @@
-import { anthropic, penOf } from '../anthropic/anthropic.ts';
+import { anthropic, writerOf } from '../anthropic/anthropic.ts';
 import { chatOf } from '../anthropic/messages-chat.ts';
 import { messagesComplaint, thinks } from '../anthropic/messages-rules.ts';
 import type { Complaint, Reply } from '../dialect.ts';
@@ -47,5 +47,5 @@ export function callClaude(
   });
   if (complaint !== undefined) return no(complaint);
   // `stream` in the body decides, whichever of the two methods is called.
-  return modelRequest(id, chatOf(message, model), thinks(message, model), penOf(message));
+  return modelRequest(id, chatOf(message, model), thinks(message, model), writerOf(message));
 }

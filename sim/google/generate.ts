@@ -5,14 +5,14 @@ import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts'
 import { readRequest } from '../request.ts';
 import { scenarioOf, withoutScenarios } from '../scenario.ts';
 import { geminiMessages, vertexMessages } from './messages.ts';
-import { imagen, paintComplaint, paintPen, wantsImage } from './paint.ts';
+import { imagen, paintComplaint, paintWriter, wantsImage } from './paint.ts';
 import { modelFacts, type ModelFacts, thinksUnasked } from './model.ts';
 import { ProtoReader } from './proto.ts';
 import { malformed, status, type Surface, unknownModel, unreadable } from './refusal.ts';
 import { embedding } from '../vectors/google.ts';
 import { asChat } from './request.ts';
 import { complaintOf, tooLarge } from './rules.ts';
-import { googlePen } from './write.ts';
+import { googleWriter } from './write.ts';
 
 const readers = {
   gemini: new ProtoReader(geminiMessages),
@@ -50,10 +50,10 @@ export function callModel(
   if (wantsImage(raw))
     return (
       paintComplaint(raw, model) ??
-      modelRequest(id, asChat(raw, id, false), false, paintPen(raw, id))
+      modelRequest(id, asChat(raw, id, false), false, paintWriter(raw, id))
     );
   const config = object(raw['generationConfig']);
-  const pen = googlePen({
+  const writer = googleWriter({
     model,
     surface,
     includeThoughts: object(config['thinkingConfig'])['includeThoughts'] === true,
@@ -61,7 +61,7 @@ export function callModel(
     toolUse: searches(raw) ? toolUseTokens : 0,
     sse: call.query.get('alt') === 'sse',
   });
-  return modelRequest(id, asChat(raw, id, streams), thinks(config, model), pen);
+  return modelRequest(id, asChat(raw, id, streams), thinks(config, model), writer);
 }
 
 /** Tokens that the vendor's own search reads. */

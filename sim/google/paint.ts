@@ -2,10 +2,10 @@ import type { Reply } from '../dialect.ts';
 import { type Json, list, number, object, objectIn, text } from '../json.ts';
 import { base64Of, sidesOf, type Size } from '../images/studio.ts';
 import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts';
-import type { Pen } from '../play.ts';
+import type { Writer } from '../play.ts';
 import { scenarioOf } from '../scenario.ts';
 import { countTokens } from '../tokens.ts';
-import { asQuestion, wholePen } from '../vectors/pen.ts';
+import { asQuestion, wholeWriter } from '../vectors/writer.ts';
 import type { ModelFacts } from './model.ts';
 import { status, type Surface } from './refusal.ts';
 
@@ -41,13 +41,13 @@ export function paintComplaint(raw: Json, { id, generation }: ModelFacts): Reply
 }
 
 /** The image, and its usage. */
-export function paintPen(raw: Json, named: string): Pen {
+export function paintWriter(raw: Json, named: string): Writer {
   const { aspectRatio, imageSize = '1K' } = object(object(raw['generationConfig'])['imageConfig']);
   const parts = list(object(list(raw['contents']).at(-1))['parts']).map(object);
   const prompt = parts.map((part) => text(part['text']) ?? '').join(' ');
   const size = sidesOf(text(aspectRatio) ?? '1:1', pixels[String(imageSize)]);
   const given = parts.filter((part) => part['inlineData'] !== undefined).length;
-  return wholePen(({ id, model, usageReported }) => ({
+  return wholeWriter(({ id, model, usageReported }) => ({
     candidates: [
       {
         content: { parts: [drawn(prompt, size, named)], role: 'model' },
@@ -118,11 +118,11 @@ export function imagen(
     return status(400, `aspectRatio must be one of ${imagenRatios.join(', ')}.`);
   const size = sidesOf(ratio, pixels[text(parameters['sampleImageSize']) ?? '1K']);
   const { lost } = scenarioOf(named);
-  const pen = wholePen(() => ({
+  const writer = wholeWriter(() => ({
     predictions: Array.from({ length: count }, (_, i) => ({
       bytesBase64Encoded: base64Of({ lost }, `${prompt} ${i + 1}`, size),
       mimeType: 'image/png',
     })),
   }));
-  return modelRequest(named, asQuestion([prompt]), false, pen);
+  return modelRequest(named, asQuestion([prompt]), false, writer);
 }

@@ -2,7 +2,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Answer, Choice, Usage } from '../answer.ts';
 import type { Draft } from '../dialect.ts';
 import type { Json } from '../json.ts';
-import type { Pen } from '../play.ts';
+import type { Writer } from '../play.ts';
 import { hash } from '../tokens.ts';
 import type { StreamEvent } from '../write.ts';
 import type { ModelFacts } from './model.ts';
@@ -26,7 +26,7 @@ export interface Writing {
 const tokensAtOnce = 3;
 
 /** Answers as recorded from both surfaces between 2025-10 and 2026-08. */
-export function googlePen(writing: Writing): Pen {
+export function googleWriter(writing: Writing): Writer {
   const { sse, surface } = writing;
   const lines = (json: Json, first: boolean): string =>
     sse

@@ -1,8 +1,8 @@
 import type { Complaint } from '../dialect.ts';
 import { decodeImage } from '../image.ts';
 import { type Json, list, number, object, text } from '../json.ts';
-import type { Pen } from '../play.ts';
-import { wholePen } from '../vectors/pen.ts';
+import type { Writer } from '../play.ts';
+import { wholeWriter } from '../vectors/writer.ts';
 import {
   addressOf,
   base64Of,
@@ -67,7 +67,7 @@ function xaiComplaint(order: Order, members: string): Complaint | undefined {
   );
 }
 
-function xaiPen(order: Order): Pen {
+function xaiWriter(order: Order): Writer {
   const { raw } = order;
   const ratio = text(raw['aspect_ratio']);
   const size = sidesOf(
@@ -75,7 +75,7 @@ function xaiPen(order: Order): Pen {
     raw['resolution'] === '2k' ? 4_194_304 : 1_048_576,
   );
   const n = number(raw['n']) ?? 1;
-  return wholePen(() => ({
+  return wholeWriter(() => ({
     data: many(n, (i) =>
       raw['response_format'] === 'b64_json'
         ? { b64_json: base64Of(order, nth(order, i), size), mime_type: 'image/png' }
@@ -91,7 +91,7 @@ export const xaiStudios: readonly Studio[] = [
     path: '/images/generations',
     prompt: words,
     complaint: (order) => xaiComplaint(order, xaiMembers),
-    pen: xaiPen,
+    writer: xaiWriter,
   },
   {
     path: '/images/edits',
@@ -109,7 +109,7 @@ export const xaiStudios: readonly Studio[] = [
         )
       );
     },
-    pen: xaiPen,
+    writer: xaiWriter,
   },
 ];
 
@@ -160,11 +160,11 @@ export const arkStudios: readonly Studio[] = [
           : undefined)
       );
     },
-    pen: (order) => {
+    writer: (order) => {
       const size = arkSize(order);
       const sides = 'message' in size ? { width: 1, height: 1 } : size;
       const output = Math.ceil((sides.width * sides.height) / 256);
-      return wholePen(({ created, model }) => ({
+      return wholeWriter(({ created, model }) => ({
         model,
         created,
         data: [
@@ -198,10 +198,10 @@ export const togetherStudios: readonly Studio[] = [
       range(order, 'width', 64, 1_792) ??
       range(order, 'height', 64, 1_792) ??
       oneOf(order, 'response_format', ['url', 'base64']),
-    pen: (order) => {
+    writer: (order) => {
       const { raw } = order;
       const size = { width: number(raw['width']) ?? 1_024, height: number(raw['height']) ?? 1_024 };
-      return wholePen(({ id, model }) => ({
+      return wholeWriter(({ id, model }) => ({
         id,
         model,
         object: 'list',
@@ -252,12 +252,12 @@ export const siliconflowStudios: readonly Studio[] = [
         )
       );
     },
-    pen: (order) => {
+    writer: (order) => {
       const size = readSize(order.raw['image_size']) ?? { width: 1_024, height: 1_024 };
       const images = many(number(order.raw['batch_size']) ?? 1, (i) => ({
         url: addressOf(order, nth(order, i), size),
       }));
-      return wholePen(({ created }) => ({
+      return wholeWriter(({ created }) => ({
         images,
         data: images,
         timings: { inference: 1.2 },
@@ -282,13 +282,13 @@ export const fireworksStudios: readonly Studio[] = [
     complaint: (order) =>
       usual(order, 'prompt aspect_ratio guidance_scale num_inference_steps seed') ??
       oneOf(order, 'aspect_ratio', fireworksRatios),
-    pen: (order) => {
+    writer: (order) => {
       const image = base64Of(
         order,
         words(order),
         sidesOf(text(order.raw['aspect_ratio']) ?? '1:1'),
       );
-      return wholePen(({ id }) => ({
+      return wholeWriter(({ id }) => ({
         id,
         base64: [`data:image/png;base64,${image}`],
         finishReason: 'SUCCESS',
@@ -314,11 +314,11 @@ export const openrouterStudios: readonly Studio[] = [
         'model prompt n aspect_ratio resolution background output_format output_compression seed quality input_references provider';
       return usual(order, known) ?? range(order, 'n', 1, 10) ?? shown(references, 16);
     },
-    pen: (order) => {
+    writer: (order) => {
       const { raw } = order;
       const size = sidesOf(text(raw['aspect_ratio']) ?? '1:1');
       const prompt = 5 + list(raw['input_references']).length * 258;
-      return wholePen(({ usageReported }) => ({
+      return wholeWriter(({ usageReported }) => ({
         created: 0,
         data: many(number(raw['n']) ?? 1, (i) => ({
           b64_json: base64Of(order, nth(order, i), size),
@@ -388,12 +388,12 @@ export const dashscopeStudios: readonly Studio[] = [
         object(list(object(list(object(raw['input'])['messages'])[0])['content']).at(-1))['text'],
       ) ?? '',
     complaint: dashscopeComplaint,
-    pen: (order) => {
+    writer: (order) => {
       const parameters = object(order.raw['parameters']);
       const size = readSize(parameters['size']) ?? { width: 1_328, height: 1_328 };
       const prompt = dashscopeStudios[0]?.prompt(order) ?? '';
       const n = number(parameters['n']) ?? 1;
-      return wholePen(({ id }) => ({
+      return wholeWriter(({ id }) => ({
         output: {
           choices: many(n, (i) => ({
             finish_reason: 'stop',

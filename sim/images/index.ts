@@ -5,7 +5,7 @@ import { play } from '../play.ts';
 import { readRequest } from '../request.ts';
 import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
 import type { Route } from '../vendors.ts';
-import { asQuestion } from '../vectors/pen.ts';
+import { asQuestion } from '../vectors/writer.ts';
 import {
   arkStudios,
   dashscopeStudios,
@@ -73,7 +73,7 @@ export async function images(
     { ...scenario, reasons: false },
     once,
     problem,
-    studio.pen(order),
+    studio.writer(order),
   );
   return true;
 }

@@ -2,7 +2,7 @@ import type { Complaint } from '../dialect.ts';
 import type { ImageFacts } from '../image.ts';
 import { type Json, list, text } from '../json.ts';
 import { factsOf, type FormFile } from '../media/form.ts';
-import { eventStream, type Pen } from '../play.ts';
+import { eventStream, type Writer } from '../play.ts';
 import { countTokens } from '../tokens.ts';
 import type { StreamEvent } from '../write.ts';
 import { base64Of, type Order, readSize, type Size, type Studio } from './studio.ts';
@@ -222,7 +222,7 @@ function facts(order: Order) {
   };
 }
 
-function pen(order: Order, kind: 'image_generation' | 'image_edit'): Pen {
+function writer(order: Order, kind: 'image_generation' | 'image_edit'): Writer {
   const { size, n, shown, usage } = facts(order);
   const prompt = text(order.raw['prompt']) ?? '';
   const image = (what: string): string =>
@@ -271,12 +271,12 @@ export const openAiStudios: readonly Studio[] = [
     path: '/images/generations',
     prompt: promptOf,
     complaint: (order) => complaintOf(order, ofGeneration),
-    pen: (order) => pen(order, 'image_generation'),
+    writer: (order) => writer(order, 'image_generation'),
   },
   {
     path: '/images/edits',
     prompt: promptOf,
     complaint: editComplaint,
-    pen: (order) => pen(order, 'image_edit'),
+    writer: (order) => writer(order, 'image_edit'),
   },
 ];

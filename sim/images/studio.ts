@@ -3,7 +3,7 @@ import type { Json } from '../json.ts';
 import { imageAddress, goneAddress } from '../media/address.ts';
 import type { Form } from '../media/form.ts';
 import { imageOf } from '../media/png.ts';
-import type { Pen } from '../play.ts';
+import type { Writer } from '../play.ts';
 
 /** An image request, as a form or JSON, with its images. */
 export interface Order {
@@ -23,7 +23,7 @@ export interface Studio {
   readonly path: string | RegExp;
   readonly complaint: (order: Order) => Complaint | undefined;
   readonly prompt: (order: Order) => string;
-  readonly pen: (order: Order) => Pen;
+  readonly writer: (order: Order) => Writer;
 }
 
 export interface Size {

@@ -67,7 +67,7 @@ export async function play(
     ends: i === shown.pieces.length - 1,
   }));
   const isText = shown.type.startsWith('text/');
-  const pen = {
+  const writer = {
     streamType: shown.type,
     end: shown.end ?? '',
     broken: isText ? 'data: {"type":\n\n' : Buffer.alloc(0),
@@ -75,7 +75,7 @@ export async function play(
   const inStream = (): string => (isText ? `data: ${error()}\n\n` : '');
   return sendStream(
     response,
-    { ...pen, events: () => [], whole: () => ({}), error: inStream },
+    { ...writer, events: () => [], whole: () => ({}), error: inStream },
     events,
     {
       pieceMs,

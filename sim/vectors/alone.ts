@@ -10,7 +10,7 @@ import {
   type OwnFormat,
 } from '../own-format.ts';
 import { endpointAt } from './desk.ts';
-import { asQuestion } from './pen.ts';
+import { asQuestion } from './writer.ts';
 import type { Beside } from './vendors.ts';
 
 /** A vendor that has only embeddings and reranking. */
@@ -34,7 +34,7 @@ function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
       String(raw['model']),
       asQuestion(endpoint.texts(raw)),
       false,
-      endpoint.pen(raw),
+      endpoint.writer(raw),
     );
   };
   return { vendor, prefix, callId, refuse, take };

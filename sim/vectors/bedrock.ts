@@ -2,10 +2,10 @@ import type { Complaint } from '../dialect.ts';
 import { type Json, number, object, objectIn, text } from '../json.ts';
 import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts';
 import { countTokens } from '../tokens.ts';
-import { embedComplaint, embedPen, embedTexts } from './cohere.ts';
+import { embedComplaint, embedWriter, embedTexts } from './cohere.ts';
 import { vectorOf } from './model.ts';
-import { asQuestion, wholePen } from './pen.ts';
-import { documentsOf, rerankComplaint, rerankPen } from './rerank.ts';
+import { asQuestion, wholeWriter } from './writer.ts';
+import { documentsOf, rerankComplaint, rerankWriter } from './rerank.ts';
 
 /**
  * InvokeModel of embedding and rerank models, in their makers' formats; undefined for another
@@ -22,7 +22,7 @@ export function invoke({ method, path, body }: OwnCall): ModelRequest | Complain
   if (/cohere\.embed/.test(named))
     return (
       embedComplaint(raw) ??
-      modelRequest(named, asQuestion(embedTexts(raw)), false, embedPen(raw, false))
+      modelRequest(named, asQuestion(embedTexts(raw)), false, embedWriter(raw, false))
     );
   if (/nova[\w.-]*embed/.test(named)) return nova(named, raw);
   if (/titan-embed|^sim-/.test(named)) return titan(named, raw);
@@ -40,7 +40,7 @@ function rerank(named: string, raw: Json): ModelRequest | Complaint {
   };
   return (
     rerankComplaint(rest, rules) ??
-    modelRequest(named, asQuestion(documentsOf(rest)), false, rerankPen(rest, rules))
+    modelRequest(named, asQuestion(documentsOf(rest)), false, rerankWriter(rest, rules))
   );
 }
 
@@ -69,11 +69,11 @@ function titan(named: string, raw: Json): ModelRequest | Complaint {
   const size = raw['dimensions'] ?? (first ? 1_536 : 1_024);
   if (!first && ![256, 512, 1_024].includes(Number(size)))
     return { message: `Malformed input request: ${String(size)} is not a valid enum value` };
-  const pen = wholePen(({ usageReported }) => ({
+  const writer = wholeWriter(({ usageReported }) => ({
     embedding: vectorOf(input, Number(size)),
     ...(usageReported && { inputTextTokenCount: countTokens(input) }),
   }));
-  return modelRequest(named, asQuestion([input]), false, pen);
+  return modelRequest(named, asQuestion([input]), false, writer);
 }
 
 function nova(named: string, raw: Json): ModelRequest | Complaint {
@@ -88,8 +88,8 @@ function nova(named: string, raw: Json): ModelRequest | Complaint {
       message: 'Malformed input request: singleEmbeddingParams needs embeddingPurpose and text.',
     };
   const size = number(rest['embeddingDimension']) ?? 3_072;
-  const pen = wholePen(() => ({
+  const writer = wholeWriter(() => ({
     embeddings: [{ embeddingType: 'TEXT', embedding: vectorOf(value, size) }],
   }));
-  return modelRequest(named, asQuestion([value]), false, pen);
+  return modelRequest(named, asQuestion([value]), false, writer);
 }

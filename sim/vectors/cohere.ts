@@ -1,10 +1,10 @@
 import type { Complaint } from '../dialect.ts';
 import { type Json, list, number, text } from '../json.ts';
-import type { Pen } from '../play.ts';
+import type { Writer } from '../play.ts';
 import { countTokens } from '../tokens.ts';
 import { type VectorEndpoint, endpointAt } from './desk.ts';
 import { vectorOf } from './model.ts';
-import { wholePen } from './pen.ts';
+import { wholeWriter } from './writer.ts';
 import type { RerankRules } from './rerank.ts';
 
 const textsMax = 96;
@@ -47,7 +47,7 @@ const members = new Set(
 export const embedTexts = (raw: Json): string[] => list(raw['texts']).map((one) => text(one) ?? '');
 
 /** `reports`: the response reports billed units. */
-export function embedPen(raw: Json, reports: boolean): Pen {
+export function embedWriter(raw: Json, reports: boolean): Writer {
   const texts = embedTexts(raw);
   const size = number(raw['output_dimension']) ?? 1_536;
   const float = texts.map((one) => vectorOf(one, size));
@@ -56,7 +56,7 @@ export function embedPen(raw: Json, reports: boolean): Pen {
     image_tokens: 0,
   };
   const byType = list(raw['embedding_types']).length > 0;
-  return wholePen(({ id, usageReported }) => ({
+  return wholeWriter(({ id, usageReported }) => ({
     id,
     texts,
     embeddings: byType ? { float } : float,
@@ -82,6 +82,10 @@ const reranking: RerankRules = {
 /** Cohere's endpoints other than chat. */
 export function cohereEndpoint(path: string): VectorEndpoint | undefined {
   if (path === '/embed')
-    return { complaint: embedComplaint, texts: embedTexts, pen: (raw) => embedPen(raw, true) };
+    return {
+      complaint: embedComplaint,
+      texts: embedTexts,
+      writer: (raw) => embedWriter(raw, true),
+    };
   return endpointAt(path, { rerank: reranking });
 }

@@ -1,16 +1,16 @@
 import type { Complaint } from '../dialect.ts';
 import type { Json } from '../json.ts';
-import type { Pen } from '../play.ts';
-import { embeddingsComplaint, embeddingsPen, textsOf } from './embeddings.ts';
-import { judgedTexts, moderationComplaint, moderationPen } from './moderations.ts';
-import { documentsOf, rerankComplaint, rerankPen } from './rerank.ts';
+import type { Writer } from '../play.ts';
+import { embeddingsComplaint, embeddingsWriter, textsOf } from './embeddings.ts';
+import { judgedTexts, moderationComplaint, moderationWriter } from './moderations.ts';
+import { documentsOf, rerankComplaint, rerankWriter } from './rerank.ts';
 import type { Beside } from './vendors.ts';
 
 /** One endpoint of one vendor. */
 export interface VectorEndpoint {
   readonly complaint: (raw: Json) => Complaint | undefined;
   readonly texts: (raw: Json) => readonly string[];
-  readonly pen: (raw: Json) => Pen;
+  readonly writer: (raw: Json) => Writer;
 }
 
 /** The endpoint of a path, among a vendor's endpoints other than chat. */
@@ -22,19 +22,19 @@ export function endpointAt(
     return {
       complaint: (raw) => embeddingsComplaint(raw, embeddings),
       texts: textsOf,
-      pen: (raw) => embeddingsPen(raw, embeddings),
+      writer: (raw) => embeddingsWriter(raw, embeddings),
     };
   if (moderations !== undefined && path === '/moderations')
     return {
       complaint: (raw) => moderationComplaint(raw, moderations),
       texts: judgedTexts,
-      pen: (raw) => moderationPen(raw, moderations),
+      writer: (raw) => moderationWriter(raw, moderations),
     };
   if (rerank !== undefined && path === '/rerank')
     return {
       complaint: (raw) => rerankComplaint(raw, rerank),
       texts: documentsOf,
-      pen: (raw) => rerankPen(raw, rerank),
+      writer: (raw) => rerankWriter(raw, rerank),
     };
   return undefined;
 }

@@ -1,9 +1,9 @@
 import type { Complaint } from '../dialect.ts';
 import { type Json, list, number, typeName } from '../json.ts';
-import type { Pen } from '../play.ts';
+import type { Writer } from '../play.ts';
 import { countTokens } from '../tokens.ts';
 import { vectorOf } from './model.ts';
-import { wholePen } from './pen.ts';
+import { wholeWriter } from './writer.ts';
 
 /** The differences between a vendor's `/embeddings` and OpenAI's. */
 export interface EmbeddingRules {
@@ -99,12 +99,12 @@ const tokensOf = (raw: Json): number =>
     0,
   );
 
-export function embeddingsPen(raw: Json, rules: EmbeddingRules): Pen {
+export function embeddingsWriter(raw: Json, rules: EmbeddingRules): Writer {
   const size = number(raw[rules.dimensions ?? 'dimensions']) ?? dimensionsUsual;
   const base64 = raw[rules.encodings?.member ?? ''] === 'base64';
   const tokens = tokensOf(raw);
   const usage = rules.usage ?? ((count: number) => ({ prompt_tokens: count, total_tokens: count }));
-  return wholePen(({ id, model, usageReported }) => ({
+  return wholeWriter(({ id, model, usageReported }) => ({
     object: 'list',
     data: textsOf(raw).map((text, index) => {
       const vector = vectorOf(text, size);

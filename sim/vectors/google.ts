@@ -4,7 +4,7 @@ import { type Json, list, number, object, objectIn, text } from '../json.ts';
 import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts';
 import { countTokens } from '../tokens.ts';
 import { vectorOf } from './model.ts';
-import { asQuestion, wholePen } from './pen.ts';
+import { asQuestion, wholeWriter } from './writer.ts';
 
 const dimensionsUsual = 3_072;
 const batchMax = 100;
@@ -66,11 +66,11 @@ function batch(requests: readonly Json[], named: string, single = false): Reply 
     ? undefined
     : { promptTokenCount: tokens, promptTokenDetails: [{ modality: 'TEXT', tokenCount: tokens }] };
   const vectors = texts.map((one) => ({ values: vectorOf(one, size) }));
-  const pen = wholePen(({ usageReported }) => ({
+  const writer = wholeWriter(({ usageReported }) => ({
     ...(single ? { embedding: vectors[0] } : { embeddings: vectors }),
     ...(usageReported && usage && { usageMetadata: usage }),
   }));
-  return modelRequest(named, asQuestion(texts), false, pen);
+  return modelRequest(named, asQuestion(texts), false, writer);
 }
 
 function predict(raw: Json, named: string): Reply | ModelRequest {
@@ -84,7 +84,7 @@ function predict(raw: Json, named: string): Reply | ModelRequest {
   const texts = instances.map((instance) => text(instance['content']) ?? '');
   if (texts.includes('')) return status(400, 'The text content is empty.');
   const size = number(object(raw['parameters'])['outputDimensionality']) ?? dimensionsUsual;
-  const pen = wholePen(({ usageReported }) => ({
+  const writer = wholeWriter(({ usageReported }) => ({
     predictions: texts.map((one) => ({
       embeddings: {
         values: vectorOf(one, size),
@@ -93,7 +93,7 @@ function predict(raw: Json, named: string): Reply | ModelRequest {
     })),
     metadata: { billableCharacterCount: texts.join('').replace(/\s/g, '').length },
   }));
-  return modelRequest(named, asQuestion(texts), false, pen);
+  return modelRequest(named, asQuestion(texts), false, writer);
 }
 
 const sum = (texts: readonly string[]): number =>

@@ -5,7 +5,7 @@ import { readRequest } from '../request.ts';
 import { type Once, scenarioOf } from '../scenario.ts';
 import type { Route } from '../vendors.ts';
 import { endpointAt } from './desk.ts';
-import { asQuestion } from './pen.ts';
+import { asQuestion } from './writer.ts';
 import { besideChat } from './vendors.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function vectors(
     { ...scenarioOf(named), reasons: false },
     once,
     problem,
-    endpoint.pen(raw),
+    endpoint.writer(raw),
   );
   return true;
 }

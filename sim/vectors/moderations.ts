@@ -1,8 +1,8 @@
 import type { Complaint } from '../dialect.ts';
 import { type Json, list, object, text } from '../json.ts';
-import type { Pen } from '../play.ts';
+import type { Writer } from '../play.ts';
 import { scoresOf } from './model.ts';
-import { wholePen } from './pen.ts';
+import { wholeWriter } from './writer.ts';
 
 /** The differences between a vendor's moderation and OpenAI's. */
 export interface ModerationRules {
@@ -59,8 +59,11 @@ export function judgedTexts({ input }: Json): string[] {
   return [all.map((part) => text(object(part)['text']) ?? '').join(' ')];
 }
 
-export function moderationPen(raw: Json, { categories, flagged, images }: ModerationRules): Pen {
-  return wholePen(({ id, model }) => ({
+export function moderationWriter(
+  raw: Json,
+  { categories, flagged, images }: ModerationRules,
+): Writer {
+  return wholeWriter(({ id, model }) => ({
     id: `modr-${id}`,
     model,
     results: judgedTexts(raw).map((judged) => {

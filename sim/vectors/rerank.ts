@@ -1,9 +1,9 @@
 import type { Complaint } from '../dialect.ts';
 import { type Json, list, number, object, text } from '../json.ts';
-import type { Pen } from '../play.ts';
+import type { Writer } from '../play.ts';
 import { countTokens } from '../tokens.ts';
 import { relevanceOf } from './model.ts';
-import { wholePen } from './pen.ts';
+import { wholeWriter } from './writer.ts';
 
 /** The differences between a vendor's reranking and the format that Cohere and Jina share. */
 export interface RerankRules {
@@ -56,10 +56,10 @@ export function rerankComplaint(
 export const documentsOf = (raw: Json): string[] =>
   list(raw['documents']).map((one) => text(one) ?? text(object(one)['text']) ?? '');
 
-export function rerankPen(
+export function rerankWriter(
   raw: Json,
   { topN = 'top_n', results = 'results', cost, returns }: RerankRules,
-): Pen {
+): Writer {
   const query = text(raw['query']) ?? '';
   const documents = documentsOf(raw);
   const shows =
@@ -76,7 +76,7 @@ export function rerankPen(
     (sum, document) => sum + countTokens(query) + countTokens(document),
     0,
   );
-  return wholePen(({ id, model, usageReported }) => ({
+  return wholeWriter(({ id, model, usageReported }) => ({
     id,
     model,
     [results]: ranked,

@@ -1,9 +1,9 @@
 import type { Answer } from '../answer.ts';
 import type { Json } from '../json.ts';
-import { eventStream, type Pen } from '../play.ts';
+import { eventStream, type Writer } from '../play.ts';
 
 /** A writer for endpoints without streams. */
-export function wholePen(whole: (answer: Answer) => Json): Pen {
+export function wholeWriter(whole: (answer: Answer) => Json): Writer {
   return { ...eventStream, whole, events: () => [], error: () => '' };
 }
 
