@@ -4,7 +4,7 @@ import { demoScenarios, simConfig } from './catalog.ts';
 import { scenarioOf } from './scenario.ts';
 import { soundAlone } from './sound/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
-import { paintersAlone } from './pictures/catalog.ts';
+import { paintersAlone } from './own-images/catalog.ts';
 import { videosAlone } from './video/vendors.ts';
 
 interface Written {

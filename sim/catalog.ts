@@ -7,7 +7,7 @@ import {
   type SoldModel,
 } from './catalog-lines.ts';
 import { imageModelLines, imageModels } from './images/catalog.ts';
-import { painterModelLines, painters, paintersAlone } from './pictures/catalog.ts';
+import { painterModelLines, painters, paintersAlone } from './own-images/catalog.ts';
 import { soundAlone, soundModelLines, soundModels } from './sound/catalog.ts';
 import { vectorModelLines, vectorModels } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';

@@ -1,7 +1,7 @@
 import OpenAI, { APIError, BadRequestError, NotFoundError, toFile } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { imageModels } from '../sim/images/catalog.ts';
-import { painters } from '../sim/pictures/catalog.ts';
+import { painters } from '../sim/own-images/catalog.ts';
 import { imageOf } from '../sim/media/png.ts';
 import { shown } from './support/images.ts';
 import { openSimulatedGateway, type Temporary } from './support/temporary.ts';

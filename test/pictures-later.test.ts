@@ -2,7 +2,7 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
 import { imageOf, textIn } from '../sim/media/png.ts';
-import { painters, paintersAlone } from '../sim/pictures/catalog.ts';
+import { painters, paintersAlone } from '../sim/own-images/catalog.ts';
 import { vendors } from '../sim/vendors.ts';
 import { migrations } from '../src/app/schema.ts';
 import type { GatewayLimits } from '../src/gateway/parts.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { models } from '../sim/catalog.ts';
 import { imageModels } from '../sim/images/catalog.ts';
-import { painters } from '../sim/pictures/catalog.ts';
+import { painters } from '../sim/own-images/catalog.ts';
 import { soundModels } from '../sim/sound/catalog.ts';
 import { vectorModels } from '../sim/vectors/catalog.ts';
 import { videoModels } from '../sim/video/catalog.ts';

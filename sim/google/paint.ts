@@ -1,6 +1,6 @@
 import type { Reply } from '../dialect.ts';
 import { type Json, list, number, object, objectIn, text } from '../json.ts';
-import { base64Of, sidesOf, type Size } from '../images/studio.ts';
+import { base64Of, sidesOf, type Size } from '../images/endpoint.ts';
 import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts';
 import type { Writer } from '../play.ts';
 import { scenarioOf } from '../scenario.ts';

@@ -6,15 +6,15 @@ import { wholeWriter } from '../vectors/writer.ts';
 import {
   addressOf,
   base64Of,
-  type Order,
+  type ImageCall,
   readSize,
   sidesOf,
   type Size,
-  type Studio,
-} from './studio.ts';
+  type ImageEndpoint,
+} from './endpoint.ts';
 
 /** The checks that all of these share: known members, and a prompt. */
-function usual({ raw }: Order, known: string, promptMax = 10_000): Complaint | undefined {
+function usual({ raw }: ImageCall, known: string, promptMax = 10_000): Complaint | undefined {
   const stranger = Object.keys(raw).find((name) => !known.split(' ').includes(name));
   if (stranger !== undefined)
     return { param: stranger, message: `Argument not supported: ${stranger}` };
@@ -24,7 +24,12 @@ function usual({ raw }: Order, known: string, promptMax = 10_000): Complaint | u
   return prompt.length > promptMax ? { param: 'prompt', message: 'prompt is too long' } : undefined;
 }
 
-function range({ raw }: Order, param: string, least: number, most: number): Complaint | undefined {
+function range(
+  { raw }: ImageCall,
+  param: string,
+  least: number,
+  most: number,
+): Complaint | undefined {
   const value = raw[param];
   if (value === undefined) return undefined;
   return Number.isInteger(value) && Number(value) >= least && Number(value) <= most
@@ -32,7 +37,11 @@ function range({ raw }: Order, param: string, least: number, most: number): Comp
     : { param, message: `${param} must be between ${least} and ${most}` };
 }
 
-const oneOf = ({ raw }: Order, param: string, known: readonly string[]): Complaint | undefined =>
+const oneOf = (
+  { raw }: ImageCall,
+  param: string,
+  known: readonly string[],
+): Complaint | undefined =>
   raw[param] === undefined || known.includes(String(raw[param]))
     ? undefined
     : { param, message: `${param} must be one of ${known.join(', ')}` };
@@ -46,29 +55,29 @@ const shown = (values: readonly unknown[], most: number): Complaint | undefined 
   return wrong === undefined ? undefined : { param: 'image', message: 'invalid image' };
 };
 
-const words = ({ raw }: Order): string => text(raw['prompt']) ?? '';
-const nth = (order: Order, i: number): string =>
-  i === 0 ? words(order) : `${words(order)} ${i + 1}`;
+const words = ({ raw }: ImageCall): string => text(raw['prompt']) ?? '';
+const nth = (call: ImageCall, i: number): string =>
+  i === 0 ? words(call) : `${words(call)} ${i + 1}`;
 const many = <T>(n: number, make: (i: number) => T): T[] =>
   Array.from({ length: n }, (_, i) => make(i));
 
 const xaiRatios = '1:1 16:9 9:16 4:3 3:4 3:2 2:3 2:1 1:2 19.5:9 9:19.5 20:9 9:20 auto'.split(' ');
 const xaiMembers = 'model prompt n aspect_ratio resolution response_format user';
 
-function xaiComplaint(order: Order, members: string): Complaint | undefined {
-  const second = /-[2-9]\.\d|^sim-/.test(order.model);
+function xaiComplaint(call: ImageCall, members: string): Complaint | undefined {
+  const second = /-[2-9]\.\d|^sim-/.test(call.model);
   return (
-    usual(order, second ? `${members} quality` : members) ??
-    range(order, 'n', 1, 10) ??
-    oneOf(order, 'aspect_ratio', xaiRatios) ??
-    oneOf(order, 'resolution', ['1k', '2k']) ??
-    oneOf(order, 'quality', ['low', 'medium']) ??
-    oneOf(order, 'response_format', ['url', 'b64_json'])
+    usual(call, second ? `${members} quality` : members) ??
+    range(call, 'n', 1, 10) ??
+    oneOf(call, 'aspect_ratio', xaiRatios) ??
+    oneOf(call, 'resolution', ['1k', '2k']) ??
+    oneOf(call, 'quality', ['low', 'medium']) ??
+    oneOf(call, 'response_format', ['url', 'b64_json'])
   );
 }
 
-function xaiWriter(order: Order): Writer {
-  const { raw } = order;
+function xaiWriter(call: ImageCall): Writer {
+  const { raw } = call;
   const ratio = text(raw['aspect_ratio']);
   const size = sidesOf(
     ratio === undefined || ratio === 'auto' ? '1:1' : ratio,
@@ -78,31 +87,31 @@ function xaiWriter(order: Order): Writer {
   return wholeWriter(() => ({
     data: many(n, (i) =>
       raw['response_format'] === 'b64_json'
-        ? { b64_json: base64Of(order, nth(order, i), size), mime_type: 'image/png' }
-        : { url: addressOf(order, nth(order, i), size), mime_type: 'image/png' },
+        ? { b64_json: base64Of(call, nth(call, i), size), mime_type: 'image/png' }
+        : { url: addressOf(call, nth(call, i), size), mime_type: 'image/png' },
     ),
     usage: { cost_in_usd_ticks: 200_000_000 * n },
   }));
 }
 
 /** docs.x.ai/developers/models/grok-imagine-image, 2026-08, and as recorded. */
-export const xaiStudios: readonly Studio[] = [
+export const xaiImages: readonly ImageEndpoint[] = [
   {
     path: '/images/generations',
     prompt: words,
-    complaint: (order) => xaiComplaint(order, xaiMembers),
+    complaint: (call) => xaiComplaint(call, xaiMembers),
     writer: xaiWriter,
   },
   {
     path: '/images/edits',
     prompt: words,
-    complaint: (order) => {
-      const images = list(order.raw['images']).map(object);
+    complaint: (call) => {
+      const images = list(call.raw['images']).map(object);
       if (images.length === 0) return { param: 'images', message: 'images is required' };
       if (images.some(({ type }) => type !== 'image_url'))
         return { param: 'images', message: 'images[].type must be image_url' };
       return (
-        xaiComplaint(order, `${xaiMembers} images`) ??
+        xaiComplaint(call, `${xaiMembers} images`) ??
         shown(
           images.map(({ url }) => url),
           3,
@@ -116,7 +125,7 @@ export const xaiStudios: readonly Studio[] = [
 const arkMembers =
   'model prompt image size response_format seed guidance_scale watermark sequential_image_generation sequential_image_generation_options optimize_prompt_options output_format stream';
 
-function arkSize({ raw, model }: Order): Size | Complaint {
+function arkSize({ raw, model }: ImageCall): Size | Complaint {
   const named = String(raw['size'] ?? '2K');
   const sides = /^[124]K$/.test(named)
     ? { '1K': 1_024, '2K': 2_048, '4K': 4_096 }[named]
@@ -142,39 +151,38 @@ function arkSize({ raw, model }: Order): Size | Complaint {
  * volcengine.com/docs/82379/1541523, 2026-08. The vendor ignores `n`, so the simulator refuses it:
  * a gateway that sends `n` would get one image for the price of several.
  */
-export const arkStudios: readonly Studio[] = [
+export const arkImages: readonly ImageEndpoint[] = [
   {
     path: '/images/generations',
     prompt: words,
-    complaint: (order) => {
-      const size = arkSize(order);
-      const format =
-        order.raw['output_format'] !== undefined && !/seedream-[5-9]/.test(order.model);
+    complaint: (call) => {
+      const size = arkSize(call);
+      const format = call.raw['output_format'] !== undefined && !/seedream-[5-9]/.test(call.model);
       return (
-        usual(order, arkMembers) ??
+        usual(call, arkMembers) ??
         ('message' in size ? size : undefined) ??
-        shown([order.raw['image'] ?? []].flat(), 14) ??
-        oneOf(order, 'response_format', ['url', 'b64_json']) ??
+        shown([call.raw['image'] ?? []].flat(), 14) ??
+        oneOf(call, 'response_format', ['url', 'b64_json']) ??
         (format
           ? { param: 'output_format', message: 'output_format is not supported by this model' }
           : undefined)
       );
     },
-    writer: (order) => {
-      const size = arkSize(order);
+    writer: (call) => {
+      const size = arkSize(call);
       const sides = 'message' in size ? { width: 1, height: 1 } : size;
       const output = Math.ceil((sides.width * sides.height) / 256);
       return wholeWriter(({ created, model }) => ({
         model,
         created,
         data: [
-          order.raw['response_format'] === 'b64_json'
+          call.raw['response_format'] === 'b64_json'
             ? {
-                b64_json: base64Of(order, words(order), sides),
+                b64_json: base64Of(call, words(call), sides),
                 size: `${sides.width}x${sides.height}`,
               }
             : {
-                url: addressOf(order, words(order), sides),
+                url: addressOf(call, words(call), sides),
                 size: `${sides.width}x${sides.height}`,
               },
         ],
@@ -185,21 +193,21 @@ export const arkStudios: readonly Studio[] = [
 ];
 
 /** docs.together.ai/reference/post-images-generations, 2026-08. */
-export const togetherStudios: readonly Studio[] = [
+export const togetherImages: readonly ImageEndpoint[] = [
   {
     path: '/images/generations',
     prompt: words,
-    complaint: (order) =>
+    complaint: (call) =>
       usual(
-        order,
+        call,
         'model prompt width height n steps seed guidance negative_prompt response_format output_format image_url image_loras disable_safety_checker',
       ) ??
-      range(order, 'n', 1, 4) ??
-      range(order, 'width', 64, 1_792) ??
-      range(order, 'height', 64, 1_792) ??
-      oneOf(order, 'response_format', ['url', 'base64']),
-    writer: (order) => {
-      const { raw } = order;
+      range(call, 'n', 1, 4) ??
+      range(call, 'width', 64, 1_792) ??
+      range(call, 'height', 64, 1_792) ??
+      oneOf(call, 'response_format', ['url', 'base64']),
+    writer: (call) => {
+      const { raw } = call;
       const size = { width: number(raw['width']) ?? 1_024, height: number(raw['height']) ?? 1_024 };
       return wholeWriter(({ id, model }) => ({
         id,
@@ -207,11 +215,11 @@ export const togetherStudios: readonly Studio[] = [
         object: 'list',
         data: many(number(raw['n']) ?? 1, (index) =>
           raw['response_format'] === 'base64'
-            ? { index, type: 'b64_json', b64_json: base64Of(order, nth(order, index), size) }
+            ? { index, type: 'b64_json', b64_json: base64Of(call, nth(call, index), size) }
             : {
                 index,
                 type: 'url',
-                url: addressOf(order, nth(order, index), size),
+                url: addressOf(call, nth(call, index), size),
                 timings: { inference: 0.4 },
               },
         ),
@@ -232,30 +240,30 @@ const qwen = [
 ];
 
 /** docs.siliconflow.cn/cn/api-reference/images/images-generations, 2026-08. */
-export const siliconflowStudios: readonly Studio[] = [
+export const siliconflowImages: readonly ImageEndpoint[] = [
   {
     path: '/images/generations',
     prompt: words,
-    complaint: (order) => {
-      const { raw, model } = order;
+    complaint: (call) => {
+      const { raw, model } = call;
       const sizes = /kolors/i.test(model) ? kolors : /qwen-image/i.test(model) ? qwen : undefined;
       return (
         usual(
-          order,
+          call,
           'model prompt negative_prompt image_size batch_size seed num_inference_steps guidance_scale cfg image image2 image3',
         ) ??
-        (sizes === undefined ? undefined : oneOf(order, 'image_size', sizes)) ??
-        range(order, 'batch_size', 1, 4) ??
+        (sizes === undefined ? undefined : oneOf(call, 'image_size', sizes)) ??
+        range(call, 'batch_size', 1, 4) ??
         shown(
           [raw['image'], raw['image2'], raw['image3']].filter((one) => one !== undefined),
           3,
         )
       );
     },
-    writer: (order) => {
-      const size = readSize(order.raw['image_size']) ?? { width: 1_024, height: 1_024 };
-      const images = many(number(order.raw['batch_size']) ?? 1, (i) => ({
-        url: addressOf(order, nth(order, i), size),
+    writer: (call) => {
+      const size = readSize(call.raw['image_size']) ?? { width: 1_024, height: 1_024 };
+      const images = many(number(call.raw['batch_size']) ?? 1, (i) => ({
+        url: addressOf(call, nth(call, i), size),
       }));
       return wholeWriter(({ created }) => ({
         images,
@@ -275,19 +283,15 @@ const fireworksRatios = '1:1 21:9 16:9 3:2 5:4 4:5 2:3 9:16 9:21 4:3 3:4'.split(
  * docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt, 2026-08: the path
  * contains the model.
  */
-export const fireworksStudios: readonly Studio[] = [
+export const fireworksImages: readonly ImageEndpoint[] = [
   {
     path: /^\/workflows\/(accounts\/[^/]+\/models\/[^/]+)\/text_to_image$/,
     prompt: words,
-    complaint: (order) =>
-      usual(order, 'prompt aspect_ratio guidance_scale num_inference_steps seed') ??
-      oneOf(order, 'aspect_ratio', fireworksRatios),
-    writer: (order) => {
-      const image = base64Of(
-        order,
-        words(order),
-        sidesOf(text(order.raw['aspect_ratio']) ?? '1:1'),
-      );
+    complaint: (call) =>
+      usual(call, 'prompt aspect_ratio guidance_scale num_inference_steps seed') ??
+      oneOf(call, 'aspect_ratio', fireworksRatios),
+    writer: (call) => {
+      const image = base64Of(call, words(call), sidesOf(text(call.raw['aspect_ratio']) ?? '1:1'));
       return wholeWriter(({ id }) => ({
         id,
         base64: [`data:image/png;base64,${image}`],
@@ -302,26 +306,26 @@ export const fireworksStudios: readonly Studio[] = [
  * openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest, 2026-08, and as
  * recorded.
  */
-export const openrouterStudios: readonly Studio[] = [
+export const openrouterImages: readonly ImageEndpoint[] = [
   {
     path: '/images',
     prompt: words,
-    complaint: (order) => {
-      const references = list(order.raw['input_references']).map(
+    complaint: (call) => {
+      const references = list(call.raw['input_references']).map(
         (one) => object(object(one)['image_url'])['url'],
       );
       const known =
         'model prompt n aspect_ratio resolution background output_format output_compression seed quality input_references provider';
-      return usual(order, known) ?? range(order, 'n', 1, 10) ?? shown(references, 16);
+      return usual(call, known) ?? range(call, 'n', 1, 10) ?? shown(references, 16);
     },
-    writer: (order) => {
-      const { raw } = order;
+    writer: (call) => {
+      const { raw } = call;
       const size = sidesOf(text(raw['aspect_ratio']) ?? '1:1');
       const prompt = 5 + list(raw['input_references']).length * 258;
       return wholeWriter(({ usageReported }) => ({
         created: 0,
         data: many(number(raw['n']) ?? 1, (i) => ({
-          b64_json: base64Of(order, nth(order, i), size),
+          b64_json: base64Of(call, nth(call, i), size),
         })),
         ...(usageReported && { usage: usageOf(prompt) }),
       }));
@@ -345,8 +349,8 @@ const usageOf = (prompt: number): Json => ({
 
 const listed = ['1328*1328', '1664*928', '928*1664', '1472*1140', '1140*1472'];
 
-function dashscopeComplaint(order: Order): Complaint | undefined {
-  const { raw, model } = order;
+function dashscopeComplaint(call: ImageCall): Complaint | undefined {
+  const { raw, model } = call;
   const [message, ...more] = list(object(raw['input'])['messages']).map(object);
   const content = list(message?.['content']).map(object);
   const bad = (what: string): Complaint => ({ code: 'InvalidParameter', message: what });
@@ -379,8 +383,8 @@ function dashscopeComplaint(order: Order): Complaint | undefined {
   return shown(given, 4);
 }
 
-/** help.aliyun.com/zh/model-studio/qwen-image-api, 2026-08. */
-export const dashscopeStudios: readonly Studio[] = [
+/** help.aliyun.com/zh/model-endpoint/qwen-image-api, 2026-08. */
+export const dashscopeImages: readonly ImageEndpoint[] = [
   {
     path: '/qwen/api/v1/services/aigc/multimodal-generation/generation',
     prompt: ({ raw }) =>
@@ -388,10 +392,10 @@ export const dashscopeStudios: readonly Studio[] = [
         object(list(object(list(object(raw['input'])['messages'])[0])['content']).at(-1))['text'],
       ) ?? '',
     complaint: dashscopeComplaint,
-    writer: (order) => {
-      const parameters = object(order.raw['parameters']);
+    writer: (call) => {
+      const parameters = object(call.raw['parameters']);
       const size = readSize(parameters['size']) ?? { width: 1_328, height: 1_328 };
-      const prompt = dashscopeStudios[0]?.prompt(order) ?? '';
+      const prompt = dashscopeImages[0]?.prompt(call) ?? '';
       const n = number(parameters['n']) ?? 1;
       return wholeWriter(({ id }) => ({
         output: {
@@ -399,7 +403,7 @@ export const dashscopeStudios: readonly Studio[] = [
             finish_reason: 'stop',
             message: {
               role: 'assistant',
-              content: [{ image: addressOf(order, `${prompt} ${i + 1}`, size) }],
+              content: [{ image: addressOf(call, `${prompt} ${i + 1}`, size) }],
             },
           })),
         },

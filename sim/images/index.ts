@@ -7,27 +7,27 @@ import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
 import type { Route } from '../vendors.ts';
 import { asQuestion } from '../vectors/writer.ts';
 import {
-  arkStudios,
-  dashscopeStudios,
-  fireworksStudios,
-  openrouterStudios,
-  siliconflowStudios,
-  togetherStudios,
-  xaiStudios,
+  arkImages,
+  dashscopeImages,
+  fireworksImages,
+  openrouterImages,
+  siliconflowImages,
+  togetherImages,
+  xaiImages,
 } from './hosts.ts';
-import { openAiStudios } from './openai.ts';
-import type { Studio } from './studio.ts';
+import { openAiImages } from './openai.ts';
+import type { ImageEndpoint } from './endpoint.ts';
 
-const studios: Readonly<Record<string, readonly Studio[]>> = {
-  openai: openAiStudios,
-  azure: openAiStudios,
-  xai: xaiStudios,
-  volcengine: arkStudios,
-  qwen: dashscopeStudios,
-  together: togetherStudios,
-  fireworks: fireworksStudios,
-  siliconflow: siliconflowStudios,
-  openrouter: openrouterStudios,
+const endpoints: Readonly<Record<string, readonly ImageEndpoint[]>> = {
+  openai: openAiImages,
+  azure: openAiImages,
+  xai: xaiImages,
+  volcengine: arkImages,
+  qwen: dashscopeImages,
+  together: togetherImages,
+  fireworks: fireworksImages,
+  siliconflow: siliconflowImages,
+  openrouter: openrouterImages,
 };
 
 /** One image request as its vendor answers it; false when the vendor has no such endpoint. */
@@ -40,32 +40,32 @@ export async function images(
 ): Promise<boolean> {
   const { dialect, path } = route;
   const below = path === '' ? (incoming.url ?? '') : path;
-  const studio = studios[dialect.vendor]?.find(({ path: at }) =>
+  const endpoint = endpoints[dialect.vendor]?.find(({ path: at }) =>
     typeof at === 'string' ? at === below : at.test(below),
   );
-  if (studio === undefined) return false;
+  if (endpoint === undefined) return false;
   const form = readForm(incoming.headers, body);
   const parsed = parseRequest(incoming, response, form?.fields ?? body, route);
   if (parsed === undefined) return true;
   const { raw, problem } = parsed;
   const named =
-    parsed.named || (studio.path instanceof RegExp && studio.path.exec(below)?.[1]) || '';
+    parsed.named || (endpoint.path instanceof RegExp && endpoint.path.exec(below)?.[1]) || '';
   const scenario = scenarioOf(named);
   const model = withoutScenarios(named);
-  const order = {
+  const call = {
     model,
     raw,
     form,
     base: `http://${incoming.headers.host ?? ''}`,
     lost: scenario.lost,
   };
-  const complaint = studio.complaint(order);
+  const complaint = endpoint.complaint(call);
   if (complaint !== undefined) {
     complain(response, dialect, { model, problem }, complaint);
     return true;
   }
   const stream = raw['stream'] === true || raw['stream'] === 'true';
-  const request = readRequest({ ...asQuestion([studio.prompt(order)]), stream }, model);
+  const request = readRequest({ ...asQuestion([endpoint.prompt(call)]), stream }, model);
   await play(
     response,
     request,
@@ -73,7 +73,7 @@ export async function images(
     { ...scenario, reasons: false },
     once,
     problem,
-    studio.writer(order),
+    endpoint.writer(call),
   );
   return true;
 }

@@ -5,7 +5,7 @@ import { factsOf, type FormFile } from '../media/form.ts';
 import { eventStream, type Writer } from '../play.ts';
 import { countTokens } from '../tokens.ts';
 import type { StreamEvent } from '../write.ts';
-import { base64Of, type Order, readSize, type Size, type Studio } from './studio.ts';
+import { base64Of, type ImageCall, readSize, type Size, type ImageEndpoint } from './endpoint.ts';
 
 /**
  * CreateImageRequest and CreateImageEditRequest of the OpenAPI description, 2026-08-21, and the
@@ -32,7 +32,7 @@ const unknown = (param: string): Complaint => ({
 });
 
 /** The checks of both endpoints, in the order in which errors are reported. */
-function complaintOf({ model, raw }: Order, known: readonly string[]): Complaint | undefined {
+function complaintOf({ model, raw }: ImageCall, known: readonly string[]): Complaint | undefined {
   const stranger = Object.keys(raw).find((name) => !known.includes(name));
   if (stranger !== undefined) return unknown(stranger);
   if (model === '') return { message: 'you must provide a model parameter' };
@@ -122,10 +122,10 @@ function numbers(raw: Json): Complaint | undefined {
 const imageTypes = ['PNG', 'JPEG', 'WebP'];
 
 /** An edit is a form, or JSON with addresses. */
-function editComplaint(order: Order): Complaint | undefined {
-  const { form, raw } = order;
+function editComplaint(call: ImageCall): Complaint | undefined {
+  const { form, raw } = call;
   const { images: _, mask: __, ...members } = raw;
-  const complaint = complaintOf({ ...order, raw: form === undefined ? members : raw }, ofEdit);
+  const complaint = complaintOf({ ...call, raw: form === undefined ? members : raw }, ofEdit);
   if (complaint !== undefined) return complaint;
   if (form === undefined) return list(raw['images']).length > 0 ? undefined : unknownImages;
   const images = form.files.filter(({ name }) => name === 'image' || name === 'image[]');
@@ -191,8 +191,8 @@ const tokensOf: Readonly<Record<string, number>> = {
 };
 const tokensOfGiven = 1_000;
 
-function facts(order: Order) {
-  const { raw, form } = order;
+function facts(call: ImageCall) {
+  const { raw, form } = call;
   const size: Size = readSize(raw['size']) ?? { width: 1_024, height: 1_024 };
   const asGiven = text(raw['quality']);
   const quality = asGiven === undefined || asGiven === 'auto' ? 'high' : asGiven;
@@ -222,11 +222,11 @@ function facts(order: Order) {
   };
 }
 
-function writer(order: Order, kind: 'image_generation' | 'image_edit'): Writer {
-  const { size, n, shown, usage } = facts(order);
-  const prompt = text(order.raw['prompt']) ?? '';
+function writer(call: ImageCall, kind: 'image_generation' | 'image_edit'): Writer {
+  const { size, n, shown, usage } = facts(call);
+  const prompt = text(call.raw['prompt']) ?? '';
   const image = (what: string): string =>
-    base64Of(order, what, size, shown.background === 'transparent');
+    base64Of(call, what, size, shown.background === 'transparent');
   return {
     ...eventStream,
     whole: ({ created, usageReported }) => ({
@@ -240,7 +240,7 @@ function writer(order: Order, kind: 'image_generation' | 'image_edit'): Writer {
     *events({ created, usageReported }): Generator<StreamEvent> {
       const event = (type: string, more: Json): string =>
         `event: ${kind}.${type}\ndata: ${JSON.stringify({ type: `${kind}.${type}`, ...more, created_at: created, ...shown })}\n\n`;
-      for (let i = 0; i < Number(order.raw['partial_images'] ?? 0); i++)
+      for (let i = 0; i < Number(call.raw['partial_images'] ?? 0); i++)
         yield {
           text: event('partial_image', { b64_json: image(`${prompt}…`), partial_image_index: i }),
           piece: true,
@@ -263,20 +263,20 @@ function writer(order: Order, kind: 'image_generation' | 'image_edit'): Writer {
   };
 }
 
-const promptOf = ({ raw }: Order): string => text(raw['prompt']) ?? '';
+const promptOf = ({ raw }: ImageCall): string => text(raw['prompt']) ?? '';
 
 /** OpenAI's and Azure's endpoints. */
-export const openAiStudios: readonly Studio[] = [
+export const openAiImages: readonly ImageEndpoint[] = [
   {
     path: '/images/generations',
     prompt: promptOf,
-    complaint: (order) => complaintOf(order, ofGeneration),
-    writer: (order) => writer(order, 'image_generation'),
+    complaint: (call) => complaintOf(call, ofGeneration),
+    writer: (call) => writer(call, 'image_generation'),
   },
   {
     path: '/images/edits',
     prompt: promptOf,
     complaint: editComplaint,
-    writer: (order) => writer(order, 'image_edit'),
+    writer: (call) => writer(call, 'image_edit'),
   },
 ];

@@ -30,7 +30,7 @@ export function imageOf(
   return pngOf(raw, width, height, transparent ? 6 : 2, { Description: prompt.slice(0, 1_000) });
 }
 
-/** The words that `pictureOf` wrote into an image; undefined for any other image. */
+/** The words that `imageOf` wrote into an image; undefined for any other image. */
 export function textIn(png: Buffer): string | undefined {
   for (let at = 8; at + 12 <= png.length; at += 12 + png.readUInt32BE(at)) {
     if (png.toString('latin1', at + 4, at + 8) !== 'iTXt') continue;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { keyIn, pixelsOf, problemAt } from '../desk.ts';
+import { keyIn, pixelsOf, problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { object as members, text } from '../json.ts';
@@ -17,10 +17,10 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Question,
+  type Poll,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** help.aliyun.com/zh/model-studio/error-code, 2026-08. */
@@ -224,7 +224,7 @@ export const dashscopeVideos: VideoHandler = {
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/video-generation\/|tasks\/t-)/,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path } = call;
     if (method === 'POST' && path === submitPath) return submission(call);
     const [, id, more] = /^\/qwen\/api\/v1\/tasks\/([^/]+)(\/cancel)?$/.exec(path) ?? [];

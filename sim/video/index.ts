@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { playedBefore, problemAt, sendTask } from '../desk.ts';
+import { playedBefore, problemAt, sendTask } from '../task-handler.ts';
 import type { Problem } from '../dialect.ts';
 import { objectIn, text } from '../json.ts';
 import { mp4Of } from '../media/mp4.ts';
 import { reply } from '../play.ts';
 import type { Once } from '../scenario.ts';
-import type { VideoCall, Question, Submission, VideoHandler } from './desk.ts';
+import type { VideoCall, Poll, Submission, VideoHandler } from './handler.ts';
 import { handlers } from './vendors.ts';
 import { newTask, taskOf } from './task.ts';
 
@@ -77,7 +77,7 @@ async function submit(
 function ask(
   response: ServerResponse,
   call: VideoCall,
-  { id, report, unknown }: Question,
+  { id, report, unknown }: Poll,
   handler: VideoHandler,
   videosUrl: string,
 ): true {

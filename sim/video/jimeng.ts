@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { isWrongKey } from '../api-key.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { problemAt } from '../desk.ts';
+import { problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
@@ -18,10 +18,10 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Question,
+  type Poll,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import type { SimTask } from './task.ts';
 
 /** The secret of every access key. */
@@ -170,7 +170,7 @@ export const jimengVideos: VideoHandler = {
   at: /^\/jimeng\/$/,
   checkKey: checkKey,
   refuse,
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, query, raw } = call;
     if (method !== 'POST' || query.get('Version') !== '2022-08-31') return undefined;
     if (query.get('Action') === 'CVSync2AsyncSubmitTask') return submit(call);

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { isWrongKey } from '../api-key.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { problemAt } from '../desk.ts';
+import { problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { number, objectIn, text } from '../json.ts';
@@ -9,10 +9,10 @@ import { bareImage, oneOf, type Shape, textValue, wrongWith } from './check.ts';
 import {
   type VideoCall,
   pixels,
-  type Question,
+  type Poll,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import type { SimTask, TaskState } from './task.ts';
 
 /** The secret of every access key. */
@@ -154,7 +154,7 @@ export const klingVideos: VideoHandler = {
   at: /^\/kling\/v1\/videos\//,
   checkKey: checkKey,
   refuse,
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const [, action = '', id] =
       /^\/kling\/v1\/videos\/(text2video|image2video)(?:\/([^/]+))?$/.exec(call.path) ?? [];
     if (call.method === 'POST' && action !== '' && id === undefined)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { keyIn, problemAt } from '../desk.ts';
+import { keyIn, problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { minimax } from '../dialects/minimax.ts';
 import { object as members, list, text } from '../json.ts';
@@ -17,11 +17,11 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Question,
+  type Poll,
   secondsOf,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import { type SimTask, taskOf, type TaskState } from './task.ts';
 
 const first: Shape = {
@@ -191,7 +191,7 @@ export const minimaxVideos: VideoHandler = {
   at: /^\/minimax\/(?:v1\/(?:video_generation|query\/video_generation|files\/retrieve)|v2\/)/,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse: minimax.refuse,
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path, query } = call;
     if (method === 'POST' && path === `${base}/v1/video_generation`) return submitFirst(call);
     if (method === 'POST' && path === `${base}/v2/video_generation`) return submitSecond(call);

@@ -1,4 +1,4 @@
-import { keyIn, pixelsOf, problemAt } from '../desk.ts';
+import { keyIn, pixelsOf, problemAt } from '../task-handler.ts';
 import { openai } from '../dialects/openai.ts';
 import { type Json, text } from '../json.ts';
 import type { Reply } from '../dialect.ts';
@@ -15,15 +15,15 @@ import {
 } from './check.ts';
 import {
   type VideoCall,
-  type Question,
+  type Poll,
   type VideoDownload,
   secondsOf,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import { type SimTask, withdraw, taskOf } from './task.ts';
 
-type Taken = Reply | Submission | Question | VideoDownload | undefined;
+type Taken = Reply | Submission | Poll | VideoDownload | undefined;
 
 const states = {
   queued: 'queued',

@@ -1,4 +1,4 @@
-import { keyIn, pixelsOf, problemAt } from '../desk.ts';
+import { keyIn, pixelsOf, problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
@@ -13,7 +13,7 @@ import {
   textValue,
   wrongWith,
 } from './check.ts';
-import { type VideoCall, type Question, type Submission, type VideoHandler } from './desk.ts';
+import { type VideoCall, type Poll, type Submission, type VideoHandler } from './handler.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** docs.dev.runwayml.com/errors, 2026-08. */
@@ -129,7 +129,7 @@ export const runwayVideos: VideoHandler = {
   at: /^\/runway\/v1\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path, headers } = call;
     if (headers['x-runway-version'] !== '2024-11-06')
       return refuse(problemAt(call, 'bad_request', 'X-Runway-Version is missing or unknown'));

@@ -1,4 +1,4 @@
-import { keyIn, problemAt } from '../desk.ts';
+import { keyIn, problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { volcengine } from '../dialects/volcengine.ts';
 import { object as members, list, text } from '../json.ts';
@@ -17,11 +17,11 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Question,
+  type Poll,
   secondsOf,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 const place = '/volcengine/api/v3/contents/generations/tasks';
@@ -173,7 +173,7 @@ export const seedance: VideoHandler = {
   at: /^\/volcengine\/api\/v3\/contents\/generations\/tasks/,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse: volcengine.refuse,
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path } = call;
     if (method === 'POST' && path === place) return submission(call);
     const id = path.startsWith(`${place}/`) ? decodeURIComponent(path.slice(place.length + 1)) : '';

@@ -1,5 +1,5 @@
 import { dashscopeVideos } from './dashscope.ts';
-import type { VideoHandler } from './desk.ts';
+import type { VideoHandler } from './handler.ts';
 import { jimengSecret, jimengVideos } from './jimeng.ts';
 import { klingSecret, klingVideos } from './kling.ts';
 import { minimaxVideos } from './minimax.ts';

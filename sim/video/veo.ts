@@ -21,11 +21,11 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Question,
+  type Poll,
   type VideoDownload,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import type { SimTask } from './task.ts';
 
 const inlineImage = object({
@@ -132,7 +132,7 @@ function checkGeminiKey({ headers }: VideoCall): 'missing_key' | 'wrong_key' | u
 
 const type = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
 
-function geminiQuestion(call: VideoCall, model: string, id: string): Question {
+function geminiPoll(call: VideoCall, model: string, id: string): Poll {
   const { headers } = call;
   return {
     id,
@@ -160,7 +160,7 @@ export const geminiVideos: VideoHandler = {
       : problem.kind === 'wrong_key'
         ? keyInvalid
         : refusedBy(gemini, problem),
-  take(call): Reply | Submission | Question | VideoDownload | undefined {
+  take(call): Reply | Submission | Poll | VideoDownload | undefined {
     const { method, path } = call;
     const [, named] = /^\/gemini\/v1beta\/models\/([^/]+):predictLongRunning$/.exec(path) ?? [];
     if (method === 'POST' && named !== undefined) {
@@ -169,8 +169,7 @@ export const geminiVideos: VideoHandler = {
     }
     const [, model = '', operationId] =
       /^\/gemini\/v1beta\/models\/([^/]+)\/operations\/([^/]+)$/.exec(path) ?? [];
-    if (method === 'GET' && operationId !== undefined)
-      return geminiQuestion(call, model, operationId);
+    if (method === 'GET' && operationId !== undefined) return geminiPoll(call, model, operationId);
     const [, there, made] =
       /^\/gemini\/(download\/)?v1beta\/files\/([^/:]+):download$/.exec(path) ?? [];
     if (method !== 'GET' || made === undefined) return undefined;
@@ -203,7 +202,7 @@ const vertexPath =
   /^\/vertex\/v1(?:beta1)?\/(projects\/[^/]+\/locations\/[^/]+)\/publishers\/google\/models\/([^/:]+):(predictLongRunning|fetchPredictOperation)$/;
 
 /** `place`: the model's full name. */
-function vertexQuestion(call: VideoCall, place: string): Question | Reply {
+function vertexPoll(call: VideoCall, place: string): Poll | Reply {
   const name = text(call.raw['operationName']) ?? '';
   const [, of, id] = /^(.+)\/operations\/([\w-]+)$/.exec(name) ?? [];
   if (id === undefined || of !== place) return status(400, 'Invalid operation name.');
@@ -238,12 +237,12 @@ export const vertexVideos: VideoHandler = {
     return isToken(token) ? undefined : 'wrong_key';
   },
   refuse: (problem) => refusedBy(vertex, problem),
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const [, location = '', named = '', method] = vertexPath.exec(call.path) ?? [];
     if (call.method !== 'POST' || method === undefined) return undefined;
     const id = decodeURIComponent(named);
     const place = `${location}/publishers/google/models/${withoutScenarios(id)}`;
-    if (method === 'fetchPredictOperation') return vertexQuestion(call, place);
+    if (method === 'fetchPredictOperation') return vertexPoll(call, place);
     return submission(
       call,
       id,

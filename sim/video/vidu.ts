@@ -1,4 +1,4 @@
-import { keyIn, problemAt } from '../desk.ts';
+import { keyIn, problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { list, text } from '../json.ts';
@@ -15,10 +15,10 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Question,
+  type Poll,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** platform.vidu.com/docs, 2026-08. */
@@ -141,7 +141,7 @@ export const viduVideos: VideoHandler = {
   at: /^\/vidu\/ent\/v2\//,
   checkKey: keyIn('authorization', 'Token '),
   refuse,
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path } = call;
     const [, place = '', id, what] =
       /^\/vidu\/ent\/v2\/([\w-]+)(?:\/([^/]+)\/(creations|cancel))?$/.exec(path) ?? [];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { keyIn, problemAt } from '../desk.ts';
+import { keyIn, problemAt } from '../task-handler.ts';
 import { xai } from '../dialects/xai.ts';
 import { text } from '../json.ts';
 import {
@@ -15,10 +15,10 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Question,
+  type Poll,
   type Submission,
   type VideoHandler,
-} from './desk.ts';
+} from './handler.ts';
 import type { SimTask } from './task.ts';
 
 const place = { url: imageValue };
@@ -90,7 +90,7 @@ export const xaiVideos: VideoHandler = {
   at: /^\/xai\/v1\/videos\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse: xai.refuse,
-  take(call): Submission | Question | ReturnType<VideoHandler['refuse']> | undefined {
+  take(call): Submission | Poll | ReturnType<VideoHandler['refuse']> | undefined {
     if (call.method === 'POST' && call.path === '/xai/v1/videos/generations')
       return submission(call);
     const [, id] = /^\/xai\/v1\/videos\/([^/]+)$/.exec(call.path) ?? [];

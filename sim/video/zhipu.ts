@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { keyIn, pixelsOf, problemAt } from '../desk.ts';
+import { keyIn, pixelsOf, problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { zhipu } from '../dialects/zhipu.ts';
 import { text } from '../json.ts';
@@ -13,7 +13,7 @@ import {
   textValue,
   wrongWith,
 } from './check.ts';
-import { type VideoCall, type Question, type Submission, type VideoHandler } from './desk.ts';
+import { type VideoCall, type Poll, type Submission, type VideoHandler } from './handler.ts';
 import type { SimTask, TaskState } from './task.ts';
 
 const base = '/zhipu/api/paas/v4';
@@ -94,7 +94,7 @@ export const zhipuVideos: VideoHandler = {
   at: /^\/zhipu\/api\/paas\/v4\/(?:videos\/generations|async-result\/)/,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse: zhipu.refuse,
-  take(call): Reply | Submission | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path } = call;
     if (method === 'POST' && path === `${base}/videos/generations`) return submission(call);
     const [, id] = /\/async-result\/([^/]+)$/.exec(path) ?? [];

@@ -1,4 +1,4 @@
-import { keyIn } from '../desk.ts';
+import { keyIn } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
@@ -6,12 +6,12 @@ import { oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.t
 import {
   type ImageCall,
   numbered,
-  type Order,
+  type Submission,
   type ImageHandler,
   refused,
   sidesOf,
-} from './desk.ts';
-import { wrongFiles } from './looks.ts';
+} from './handler.ts';
+import { wrongFiles } from './image-checks.ts';
 
 /** recraft.ai/docs/api-reference, 2026-11. */
 const rows: Rows = {
@@ -79,7 +79,7 @@ const ways: Readonly<Record<string, { readonly shape: Shape; readonly files: rea
     inpaint: { shape: usual, files: ['image', 'mask'] },
   };
 
-function order(call: ImageCall, name: string): Reply | Order | undefined {
+function submission(call: ImageCall, name: string): Reply | Submission | undefined {
   const way = ways[name];
   if (way === undefined) return undefined;
   const raw = numbered(call.raw, ['n', 'strength']);
@@ -125,8 +125,8 @@ export const recraftImages: ImageHandler = {
   at: /^\/recraft\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Order | undefined {
+  take(call): Reply | Submission | undefined {
     const [, name = ''] = /^\/recraft\/v1\/images\/(\w+)$/.exec(call.path) ?? [];
-    return call.method === 'POST' ? order(call, name) : undefined;
+    return call.method === 'POST' ? submission(call, name) : undefined;
   },
 };

@@ -1,6 +1,6 @@
-import { cogViewImages, dashscopeTasks, minimaxImages, runwayImages } from './beside.ts';
+import { cogViewImages, dashscopeTasks, minimaxImages, runwayImages } from './chat-vendors.ts';
 import { bflImages } from './bfl.ts';
-import type { ImageHandler } from './desk.ts';
+import type { ImageHandler } from './handler.ts';
 import { falImages } from './fal.ts';
 import { ideogramImages } from './ideogram.ts';
 import { recraftImages } from './recraft.ts';

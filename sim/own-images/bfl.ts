@@ -1,4 +1,4 @@
-import { keyIn } from '../desk.ts';
+import { keyIn } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
@@ -6,14 +6,14 @@ import { flag, oneOf, type Shape, whole, textValue, wrongWith } from '../video/c
 import type { SimTask, TaskState } from '../video/task.ts';
 import {
   type ImageCall,
-  type Order,
-  type Painted,
+  type Submission,
+  type FinishedImage,
   type ImageHandler,
-  type Question,
+  type Poll,
   refused,
   sidesOf,
-} from './desk.ts';
-import { bareBase64, wrongMask } from './looks.ts';
+} from './handler.ts';
+import { bareBase64, wrongMask } from './image-checks.ts';
 
 /** api.bfl.ai/openapi.json 0.0.1 and docs.bfl.ai/errors, 2026-08. */
 const rows: Rows = {
@@ -104,7 +104,7 @@ const shapes: readonly (readonly [RegExp, Shape])[] = [
   [/^flux-dev/, { ...usual, 'width?': side, 'height?': side, 'steps?': whole(1, 50) }],
 ];
 
-function order(call: ImageCall, named: string): Reply | Order {
+function submission(call: ImageCall, named: string): Reply | Submission {
   const { raw, origin } = call;
   const shape = shapes.find(([ids]) => ids.test(named))?.[1];
   if (shape === undefined) return { status: 404, body: { detail: 'Not Found' } };
@@ -145,7 +145,10 @@ const statuses: Readonly<Record<TaskState, string>> = {
   cancelled: 'Error',
 };
 
-function report({ id, state, request, percent }: SimTask, [image]: readonly Painted[]): Reply {
+function report(
+  { id, state, request, percent }: SimTask,
+  [image]: readonly FinishedImage[],
+): Reply {
   const details =
     state === 'moderated' ? { 'Moderation Reasons': ['Derivative Works Filter'] } : null;
   const result =
@@ -169,10 +172,11 @@ export const bflImages: ImageHandler = {
   at: /^\/bfl\//,
   checkKey: keyIn('x-key'),
   refuse,
-  take(call): Reply | Order | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path, query } = call;
     const [, model] = /^\/bfl\/v1\/(flux-[^/]+)$/.exec(path) ?? [];
-    if (method === 'POST' && model !== undefined) return order(call, decodeURIComponent(model));
+    if (method === 'POST' && model !== undefined)
+      return submission(call, decodeURIComponent(model));
     const id = query.get('id') ?? '';
     const unknown = {
       status: 200,

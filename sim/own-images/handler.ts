@@ -1,4 +1,4 @@
-import { type Call, type TaskHandler, problemAt } from '../desk.ts';
+import { type Call, type TaskHandler, problemAt } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import type { Json } from '../json.ts';
 import type { FormFile } from '../media/form.ts';
@@ -22,7 +22,7 @@ export interface ImageRequest {
 }
 
 /** A finished image, in both forms that vendors return. */
-export interface Painted {
+export interface FinishedImage {
   readonly url: string;
   readonly base64: () => string;
   readonly width: number;
@@ -30,8 +30,8 @@ export interface Painted {
 }
 
 /** A valid request: `done` responds with the images at once, `accepted` with the id of a task. */
-export type Order = { readonly request: ImageRequest } & (
-  | { readonly done: (images: readonly Painted[], scenario: OrderScenario) => Reply }
+export type Submission = { readonly request: ImageRequest } & (
+  | { readonly done: (images: readonly FinishedImage[], scenario: OrderScenario) => Reply }
   | { readonly accepted: (id: string) => Reply }
 );
 
@@ -41,15 +41,15 @@ export interface OrderScenario {
 }
 
 /** A poll of a task. */
-export interface Question {
+export interface Poll {
   readonly id: string;
-  readonly report: (task: SimTask, images: readonly Painted[]) => Reply;
+  readonly report: (task: SimTask, images: readonly FinishedImage[]) => Reply;
   /** The response when there is no such task. */
   readonly unknown: Reply;
 }
 
 /** The image handler of one vendor. */
-export type ImageHandler = TaskHandler<ImageCall, Order | Question>;
+export type ImageHandler = TaskHandler<ImageCall, Submission | Poll>;
 
 /** The sides of a one-megapixel image of that shape: `16:9`, `16x9`. */
 export function sidesOf(ratio: string | undefined): {

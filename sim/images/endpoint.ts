@@ -6,7 +6,7 @@ import { imageOf } from '../media/png.ts';
 import type { Writer } from '../play.ts';
 
 /** An image request, as a form or JSON, with its images. */
-export interface Order {
+export interface ImageCall {
   readonly model: string;
   readonly raw: Json;
   /** Undefined for a JSON request. */
@@ -18,12 +18,12 @@ export interface Order {
 }
 
 /** One image endpoint. */
-export interface Studio {
+export interface ImageEndpoint {
   /** The path below the vendor's base URL. */
   readonly path: string | RegExp;
-  readonly complaint: (order: Order) => Complaint | undefined;
-  readonly prompt: (order: Order) => string;
-  readonly writer: (order: Order) => Writer;
+  readonly complaint: (call: ImageCall) => Complaint | undefined;
+  readonly prompt: (call: ImageCall) => string;
+  readonly writer: (call: ImageCall) => Writer;
 }
 
 export interface Size {
@@ -49,7 +49,7 @@ export function sidesOf(ratio: string, pixels = 1_048_576): Size {
 
 /** The image as base64; with `lost`, bytes that are no image. */
 export const base64Of = (
-  { lost }: Pick<Order, 'lost'>,
+  { lost }: Pick<ImageCall, 'lost'>,
   prompt: string,
   { width, height }: Size,
   transparent = false,
@@ -60,7 +60,7 @@ export const base64Of = (
 
 /** The address of the image; with `lost`, one that gives 404. */
 export const addressOf = (
-  { base, lost }: Order,
+  { base, lost }: ImageCall,
   prompt: string,
   { width, height }: Size,
 ): string => (lost === undefined ? imageAddress(base, prompt, width, height) : goneAddress(base));

@@ -1,4 +1,4 @@
-import { keyIn } from '../desk.ts';
+import { keyIn } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { object, text } from '../json.ts';
@@ -6,15 +6,15 @@ import { flag, listOf, oneOf, type Shape, whole, textValue, wrongWith } from '..
 import type { SimTask, TaskState } from '../video/task.ts';
 import {
   type ImageCall,
-  type Order,
-  type Painted,
+  type Submission,
+  type FinishedImage,
   type ImageHandler,
-  type Question,
+  type Poll,
   refused,
   sidesOf,
-} from './desk.ts';
-import { wrongReference } from './looks.ts';
-import { paintingOf, stopPainting } from './task.ts';
+} from './handler.ts';
+import { wrongReference } from './image-checks.ts';
+import { imageTaskOf, cancelImageTask } from './task.ts';
 
 /** replicate.com/docs/reference/http, 2026-11. */
 const rows: Rows = {
@@ -93,7 +93,7 @@ const input: Shape = {
   'go_fast?': flag,
 };
 
-function order(call: ImageCall, named: string): Reply | Order {
+function submission(call: ImageCall, named: string): Reply | Submission {
   const wanted = object(call.raw['input']);
   const stranger = Object.keys(call.raw).find(
     (name) => !['input', 'version', 'webhook', 'webhook_events_filter'].includes(name),
@@ -136,7 +136,7 @@ const statuses: Readonly<Record<TaskState, string>> = {
   cancelled: 'canceled',
 };
 
-function report({ id, state }: SimTask, images: readonly Painted[], origin: string): Reply {
+function report({ id, state }: SimTask, images: readonly FinishedImage[], origin: string): Reply {
   const error =
     state === 'moderated'
       ? 'The input or output was flagged as sensitive. Please try again with different inputs. (E005)'
@@ -165,18 +165,19 @@ export const replicateImages: ImageHandler = {
   at: /^\/replicate\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Order | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path, raw, origin } = call;
     const [, model] = /^\/replicate\/v1\/models\/([^/]+\/[^/]+)\/predictions$/.exec(path) ?? [];
-    if (method === 'POST' && model !== undefined) return order(call, decodeURIComponent(model));
+    if (method === 'POST' && model !== undefined)
+      return submission(call, decodeURIComponent(model));
     if (method === 'POST' && path === '/replicate/v1/predictions')
-      return order(call, text(raw['version']) ?? '');
+      return submission(call, text(raw['version']) ?? '');
     const [, id, cancel] = /^\/replicate\/v1\/predictions\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     if (id === undefined) return undefined;
     if (method === 'GET' && cancel === undefined)
       return { id, unknown, report: (task, images) => report(task, images, origin) };
-    if (method !== 'POST' || cancel === undefined || paintingOf(id) === undefined) return unknown;
-    stopPainting(id);
+    if (method !== 'POST' || cancel === undefined || imageTaskOf(id) === undefined) return unknown;
+    cancelImageTask(id);
     return { status: 200, body: prediction(id, 'canceled', origin, null, null) };
   },
 };

@@ -1,4 +1,4 @@
-import { keyIn } from '../desk.ts';
+import { keyIn } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
@@ -16,15 +16,15 @@ import {
 import type { SimTask } from '../video/task.ts';
 import {
   type ImageCall,
-  type Order,
-  type Painted,
+  type Submission,
+  type FinishedImage,
   type ImageHandler,
-  type Question,
+  type Poll,
   refused,
   sidesOf,
-} from './desk.ts';
-import { wrongReference } from './looks.ts';
-import { paintingOf, stopPainting } from './task.ts';
+} from './handler.ts';
+import { wrongReference } from './image-checks.ts';
+import { imageTaskOf, cancelImageTask } from './task.ts';
 
 /** docs.fal.ai/documentation/model-apis/errors, 2026-11. */
 const rows: Rows = {
@@ -101,7 +101,7 @@ const shape: Shape = {
   'enable_safety_checker?': flag,
 };
 
-function order(call: ImageCall, model: string): Reply | Order {
+function submission(call: ImageCall, model: string): Reply | Submission {
   const { raw, origin } = call;
   const kontext = /kontext/.test(model) && !model.endsWith('/text-to-image');
   const wrong =
@@ -158,7 +158,7 @@ function status({ id, state }: SimTask): Reply {
   };
 }
 
-function response({ state, request }: SimTask, paintings: readonly Painted[]): Reply {
+function response({ state, request }: SimTask, finishedImages: readonly FinishedImage[]): Reply {
   if (!ends.includes(state))
     return { status: 400, body: { detail: 'Request is still in progress' } };
   if (state === 'moderated')
@@ -180,7 +180,7 @@ function response({ state, request }: SimTask, paintings: readonly Painted[]): R
       headers: { 'x-fal-error-type': 'internal_error' },
       body: { detail: 'Internal Server Error' },
     };
-  const images = paintings.map(({ url, width, height }) => ({
+  const images = finishedImages.map(({ url, width, height }) => ({
     url,
     width,
     height,
@@ -205,13 +205,13 @@ export const falImages: ImageHandler = {
   at: /^\/fal\//,
   checkKey: keyIn('authorization', 'Key '),
   refuse,
-  take(call): Reply | Order | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path } = call;
     const [, , id, what] =
       /^\/fal\/([^/]+\/[^/]+)\/requests\/([^/]+)(?:\/(status|cancel))?$/.exec(path) ?? [];
     if (id === undefined)
       return method === 'POST'
-        ? order(call, decodeURIComponent(path.slice('/fal/'.length)))
+        ? submission(call, decodeURIComponent(path.slice('/fal/'.length)))
         : undefined;
     if (what === 'cancel') return method === 'PUT' ? cancelled(id) : undefined;
     if (method !== 'GET') return undefined;
@@ -224,8 +224,8 @@ export const falImages: ImageHandler = {
 };
 
 function cancelled(id: string): Reply {
-  if (paintingOf(id) === undefined) return unknown;
-  return stopPainting(id)
+  if (imageTaskOf(id) === undefined) return unknown;
+  return cancelImageTask(id)
     ? { status: 202, body: { status: 'CANCELLATION_REQUESTED' } }
     : { status: 400, body: { status: 'ALREADY_COMPLETED' } };
 }

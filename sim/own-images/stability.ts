@@ -1,4 +1,4 @@
-import { keyIn } from '../desk.ts';
+import { keyIn } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
@@ -6,12 +6,12 @@ import { oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.t
 import {
   type ImageCall,
   numbered,
-  type Order,
+  type Submission,
   type ImageHandler,
   refused,
   sidesOf,
-} from './desk.ts';
-import { wrongFiles } from './looks.ts';
+} from './handler.ts';
+import { wrongFiles } from './image-checks.ts';
 
 /** platform.stability.ai/docs/api-reference, 2026-10. */
 const rows: Rows = {
@@ -113,7 +113,7 @@ export const stabilityImages: ImageHandler = {
   at: /^\/stability\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Order | undefined {
+  take(call): Reply | Submission | undefined {
     const way = ways[call.path];
     if (call.method !== 'POST' || way === undefined) return undefined;
     if (!call.headers['content-type']?.startsWith('multipart/form-data'))

@@ -1,4 +1,4 @@
-import { keyIn, pixelsOf } from '../desk.ts';
+import { keyIn, pixelsOf } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
@@ -6,13 +6,13 @@ import { oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.t
 import {
   type ImageCall,
   numbered,
-  type Order,
-  type Painted,
+  type Submission,
+  type FinishedImage,
   type ImageHandler,
   refused,
   sidesOf,
-} from './desk.ts';
-import { wrongFiles } from './looks.ts';
+} from './handler.ts';
+import { wrongFiles } from './image-checks.ts';
 
 /** developer.ideogram.ai/api-reference, 2026-10. */
 const rows: Rows = {
@@ -89,7 +89,7 @@ const filesOf: Readonly<Record<string, readonly string[]>> = {
   edit: ['image', 'mask'],
 };
 
-function order(call: ImageCall, model: string, way: string): Reply | Order | undefined {
+function submission(call: ImageCall, model: string, way: string): Reply | Submission | undefined {
   const shape = shapes[`${model}/${way}`];
   if (shape === undefined) return undefined;
   const raw = numbered(call.raw, ['num_images', 'seed', 'image_weight']);
@@ -115,7 +115,7 @@ function order(call: ImageCall, model: string, way: string): Reply | Order | und
 }
 
 const item = (
-  { url, width, height }: Painted,
+  { url, width, height }: FinishedImage,
   prompt: string,
   moderated: boolean,
 ): Record<string, unknown> => ({
@@ -132,9 +132,9 @@ export const ideogramImages: ImageHandler = {
   at: /^\/ideogram\//,
   checkKey: keyIn('api-key'),
   refuse,
-  take(call): Reply | Order | undefined {
+  take(call): Reply | Submission | undefined {
     const [, model = '', way = ''] =
       /^\/ideogram\/v1\/(ideogram-v\d)\/(\w+)$/.exec(call.path) ?? [];
-    return call.method === 'POST' ? order(call, model, way) : undefined;
+    return call.method === 'POST' ? submission(call, model, way) : undefined;
   },
 };

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { playedBefore, problemAt, sendTask } from '../desk.ts';
+import { playedBefore, problemAt, sendTask } from '../task-handler.ts';
 import type { ProblemKind } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
 import { goneAddress, imageAddress } from '../media/address.ts';
@@ -8,8 +8,15 @@ import { imageOf } from '../media/png.ts';
 import { reply } from '../play.ts';
 import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
 import type { SimTask } from '../video/task.ts';
-import type { ImageCall, Order, Painted, ImageHandler, Question, ImageRequest } from './desk.ts';
-import { atOnce, newPainting, paintingOf } from './task.ts';
+import type {
+  ImageCall,
+  Submission,
+  FinishedImage,
+  ImageHandler,
+  Poll,
+  ImageRequest,
+} from './handler.ts';
+import { taskFor, newImageTask, imageTaskOf } from './task.ts';
 import { handlers } from './vendors.ts';
 
 /** The image handler for a URL. */
@@ -50,7 +57,7 @@ export async function handleImages(
   if (raw === undefined) return refuse('bad_request', 'the body cannot be read');
   const taken = handler.take(call);
   if (taken === undefined) return refuse('unknown_url');
-  if ('request' in taken) return order(response, call, taken, handler, once);
+  if ('request' in taken) return submit(response, call, taken, handler, once);
   if ('report' in taken) return ask(response, call, taken, handler);
   reply(response, taken);
   return true;
@@ -62,10 +69,10 @@ function scenarioIn({ named, prompt }: ImageRequest): string {
   return scenario === undefined ? named : `${withoutScenarios(named)}+${scenario}`;
 }
 
-async function order(
+async function submit(
   response: ServerResponse,
   call: ImageCall,
-  taken: Order,
+  taken: Submission,
   handler: ImageHandler,
   once: Once,
 ): Promise<true> {
@@ -73,20 +80,20 @@ async function order(
   const request = { ...taken.request, named };
   if (await playedBefore(response, handler, call, request, once)) return true;
   const { task } = scenarioOf(named);
-  if ('accepted' in taken) reply(response, taken.accepted(newPainting(request)));
+  if ('accepted' in taken) reply(response, taken.accepted(newImageTask(request)));
   else
     reply(
       response,
-      taken.done(paintings(call, atOnce(request)), { moderated: task === 'moderated' }),
+      taken.done(finishedImages(call, taskFor(request)), { moderated: task === 'moderated' }),
     );
   return true;
 }
 
 /** The images of a task. */
-function paintings(
+function finishedImages(
   { origin }: Pick<ImageCall, 'origin'>,
   { request }: SimTask,
-): readonly Painted[] {
+): readonly FinishedImage[] {
   const { prompt, width, height, seconds: n, named } = request;
   const { lost } = scenarioOf(named);
   const url = lost === 'gone' ? goneAddress(origin) : imageAddress(origin, prompt, width, height);
@@ -101,11 +108,11 @@ function paintings(
 function ask(
   response: ServerResponse,
   call: ImageCall,
-  { id, report, unknown }: Question,
+  { id, report, unknown }: Poll,
   handler: ImageHandler,
 ): true {
-  sendTask(response, handler, call, paintingOf(id), unknown, (task) =>
-    report(task, paintings(call, task)),
+  sendTask(response, handler, call, imageTaskOf(id), unknown, (task) =>
+    report(task, finishedImages(call, task)),
   );
   return true;
 }

@@ -1,4 +1,4 @@
-import { keyIn, pixelsOf } from '../desk.ts';
+import { keyIn, pixelsOf } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import { minimax } from '../dialects/minimax.ts';
 import { qwen } from '../dialects/qwen.ts';
@@ -18,15 +18,15 @@ import {
 import type { SimTask, TaskState } from '../video/task.ts';
 import {
   type ImageCall,
-  type Order,
-  type Painted,
+  type Submission,
+  type FinishedImage,
   type ImageHandler,
-  type Question,
+  type Poll,
   refused,
   sidesOf,
-} from './desk.ts';
-import { wrongReference } from './looks.ts';
-import { stopPainting } from './task.ts';
+} from './handler.ts';
+import { wrongReference } from './image-checks.ts';
+import { cancelImageTask } from './task.ts';
 
 /**
  * Image endpoints of chat or video vendors, in a format of their own. Their refusals are those of
@@ -51,7 +51,7 @@ export const minimaxImages: ImageHandler = {
   at: /^\/minimax\/v1\/image_generation$/,
   checkKey: bearerKey,
   refuse: minimax.refuse,
-  take(call): Reply | Order | undefined {
+  take(call): Reply | Submission | undefined {
     const { raw } = call;
     const wrong = call.method === 'POST' ? wrongWith(raw, minimaxShape) : 'no such method';
     if (wrong !== undefined) return refused(minimax, call, `invalid params, ${wrong}`);
@@ -72,7 +72,7 @@ export const minimaxImages: ImageHandler = {
 };
 
 const minimaxBody = (
-  images: readonly Painted[],
+  images: readonly FinishedImage[],
   count: number,
   bytes: boolean,
 ): Record<string, unknown> => ({
@@ -101,7 +101,7 @@ export const cogViewImages: ImageHandler = {
   at: /^\/zhipu\/api\/paas\/v4\/images\/generations$/,
   checkKey: bearerKey,
   refuse: zhipu.refuse,
-  take(call): Reply | Order | undefined {
+  take(call): Reply | Submission | undefined {
     const { raw } = call;
     const shape: Shape = {
       model: textValue(100),
@@ -183,18 +183,18 @@ export const dashscopeTasks: ImageHandler = {
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/(?:text2image|image2image)\/image-synthesis|tasks\/p-)/,
   checkKey: bearerKey,
   refuse: qwen.refuse,
-  take(call): Reply | Order | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { method, path } = call;
     const [, id, cancel] = /\/tasks\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     if (id !== undefined)
       return cancel === undefined
         ? { id, report: dashscopeReport, unknown: dashscopeUnknown(id) }
         : dashscopeCancel(id);
-    return method === 'POST' ? dashscopeOrder(call) : undefined;
+    return method === 'POST' ? dashscopeSubmission(call) : undefined;
   },
 };
 
-function dashscopeOrder(call: ImageCall): Reply | Order {
+function dashscopeSubmission(call: ImageCall): Reply | Submission {
   const { raw, headers, path } = call;
   if (headers['x-dashscope-async'] !== 'enable')
     return {
@@ -223,7 +223,7 @@ function dashscopeOrder(call: ImageCall): Reply | Order {
   };
 }
 
-function dashscopeReport({ id, state, request }: SimTask, images: readonly Painted[]): Reply {
+function dashscopeReport({ id, state, request }: SimTask, images: readonly FinishedImage[]): Reply {
   const results =
     state === 'done'
       ? { results: images.map(({ url }) => ({ url, orig_prompt: request.prompt })) }
@@ -252,7 +252,7 @@ const dashscopeUnknown = (id: string): Reply => ({
 });
 
 function dashscopeCancel(id: string): Reply {
-  return stopPainting(id)
+  return cancelImageTask(id)
     ? { status: 200, body: { request_id: 'r' } }
     : {
         status: 400,
@@ -291,7 +291,7 @@ export const runwayImages: ImageHandler = {
   at: /^\/runway\/v1\/(?:text_to_image$|tasks\/p-)/,
   checkKey: bearerKey,
   refuse: runwayVideos.refuse,
-  take(call): Reply | Order | Question | undefined {
+  take(call): Reply | Submission | Poll | undefined {
     const { raw, headers, method, path } = call;
     if (headers['x-runway-version'] !== '2024-11-06')
       return refused(runwayVideos, call, 'X-Runway-Version is missing or unknown');
@@ -302,7 +302,7 @@ export const runwayImages: ImageHandler = {
         report: runwayReport,
         unknown: { status: 404, body: { error: 'Task not found' } },
       };
-    if (id !== undefined) stopPainting(id);
+    if (id !== undefined) cancelImageTask(id);
     if (id !== undefined) return { status: 204, body: '' };
     const turbo =
       text(raw['model'])?.startsWith('gen4_image_turbo') === true &&
@@ -323,7 +323,7 @@ export const runwayImages: ImageHandler = {
   },
 };
 
-function runwayReport({ id, state }: SimTask, images: readonly Painted[]): Reply {
+function runwayReport({ id, state }: SimTask, images: readonly FinishedImage[]): Reply {
   const why =
     state === 'moderated'
       ? { failure: 'The text was not allowed.', failureCode: 'SAFETY.INPUT.TEXT' }

@@ -1,4 +1,4 @@
-import type { Call, TaskHandler } from '../desk.ts';
+import type { Call, TaskHandler } from '../task-handler.ts';
 import type { Reply } from '../dialect.ts';
 import type { VideoRequest, SimTask } from './task.ts';
 
@@ -13,7 +13,7 @@ export interface Submission {
 }
 
 /** A poll of a task. */
-export interface Question {
+export interface Poll {
   readonly id: string;
   /** `videoUrl`: the public address of the video. */
   readonly report: (task: SimTask, videoUrl: string) => Reply;
@@ -27,7 +27,7 @@ export interface VideoDownload {
 }
 
 /** The video handler of one vendor. */
-export type VideoHandler = TaskHandler<VideoCall, Submission | Question | VideoDownload>;
+export type VideoHandler = TaskHandler<VideoCall, Submission | Poll | VideoDownload>;
 
 /** Seconds since 1970. */
 export const secondsOf = ({ createdMs }: SimTask): number => Math.floor(createdMs / 1_000);
