@@ -21,7 +21,7 @@ import { cohere } from './cohere/cohere.ts';
 import { gemini } from './google/gemini.ts';
 import { vertex } from './google/vertex.ts';
 import type { OwnFormat } from './own-format.ts';
-import { jina, voyage } from './vectors/alone.ts';
+import { jina, voyage } from './vectors/voyage-and-jina.ts';
 
 /** The vendors with OpenAI's chat format, each at its own path. */
 export const vendors: readonly Dialect[] = [

@@ -6,21 +6,21 @@ import type { Problem, Reply } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
 import { type Once, withoutScenarios } from '../scenario.ts';
 import { route } from '../vendors.ts';
-import { hearingOf } from './hear.ts';
-import { listeners } from './listeners.ts';
-import * as listening from './own-listeners.ts';
-import * as speaking from './own-speakers.ts';
-import { speak, speakers } from './speakers.ts';
-import { complain, play, type Stage } from './stage.ts';
+import { transcriptOf } from './transcript.ts';
+import { transcriptionRules } from './transcription-rules.ts';
+import * as transcription from './own-transcription.ts';
+import * as speech from './own-speech.ts';
+import { speak, speechRules } from './speech.ts';
+import { complain, play, type Refuser } from './play.ts';
 import { transcribe } from './transcribe.ts';
 
 /** elevenlabs.io/docs/api-reference/errors: `detail` holds the error. */
-const elevenLabs: Stage = {
+const elevenLabs: Refuser = {
   refuse: (problem) =>
     worded(problem, ({ code, message, kind }) => ({ detail: { status: code ?? kind, message } })),
 };
 /** developers.deepgram.com/docs/errors */
-const deepgram: Stage = {
+const deepgram: Refuser = {
   refuse: (problem) =>
     worded(problem, ({ code, message, kind }) => ({
       err_code: code ?? deepgramCodes[kind] ?? 'Bad Request',
@@ -35,7 +35,7 @@ const deepgramCodes: Readonly<Record<string, string>> = {
   rate: 'TOO_MANY_REQUESTS',
 };
 /** Google's own status names. */
-const google: Stage = {
+const google: Refuser = {
   refuse: (problem) =>
     worded(problem, ({ status, message, kind }) => ({
       error: { code: status, message, status: googleTerms[kind] ?? 'INVALID_ARGUMENT' },
@@ -49,7 +49,7 @@ const googleTerms: Readonly<Record<string, string>> = {
   unknown_model: 'NOT_FOUND',
 };
 /** DashScope's own API: a code and a message at the top level. */
-const dashscope: Stage = {
+const dashscope: Refuser = {
   refuse: (problem) =>
     worded(problem, ({ code, message, kind }) => ({
       code: code ?? kind,
@@ -66,11 +66,11 @@ function worded(problem: Problem, body: (row: ReturnType<typeof fillRow>) => Jso
 interface AudioEndpoint {
   readonly at: RegExp;
   /** Undefined: the one of the vendor's chat. */
-  readonly stage?: Stage;
+  readonly refuser?: Refuser;
   /** Reads the key; undefined: as in the vendor's chat. */
   readonly key?: (incoming: IncomingMessage) => string | undefined;
-  readonly listens?: listening.OwnListener;
-  readonly speaks?: speaking.OwnSpeaker;
+  readonly transcribes?: transcription.OwnTranscription;
+  readonly speaks?: speech.OwnSpeech;
 }
 
 const header =
@@ -85,45 +85,45 @@ const token =
 const endpoints: readonly AudioEndpoint[] = [
   {
     at: /^\/elevenlabs\/v1(\/speech-to-text)$/,
-    stage: elevenLabs,
+    refuser: elevenLabs,
     key: header('xi-api-key'),
-    listens: listening.elevenlabs,
+    transcribes: transcription.elevenlabs,
   },
   {
     at: /^\/elevenlabs\/v1(\/text-to-speech\/.+)$/,
-    stage: elevenLabs,
+    refuser: elevenLabs,
     key: header('xi-api-key'),
-    speaks: speaking.elevenlabs,
+    speaks: speech.elevenlabs,
   },
   {
     at: /^\/deepgram\/v1(\/listen)$/,
-    stage: deepgram,
+    refuser: deepgram,
     key: token('Token'),
-    listens: listening.deepgram,
+    transcribes: transcription.deepgram,
   },
   {
     at: /^\/deepgram\/v1(\/speak)$/,
-    stage: deepgram,
+    refuser: deepgram,
     key: token('Token'),
-    speaks: speaking.deepgram,
+    speaks: speech.deepgram,
   },
   {
     at: /^\/gemini\/v1beta(\/models\/[^:]*tts[^:]*:streamGenerateContent)$/,
-    stage: google,
+    refuser: google,
     key: header('x-goog-api-key'),
-    speaks: speaking.gemini,
+    speaks: speech.gemini,
   },
   {
     at: /^\/qwen(\/api\/v1\/services\/aigc\/multimodal-generation\/generation)$/,
-    stage: dashscope,
+    refuser: dashscope,
     key: token('Bearer'),
-    speaks: speaking.dashscope,
+    speaks: speech.dashscope,
   },
-  { at: /^\/qwen\/compatible-mode\/v1(\/chat\/completions)$/, listens: listening.qwen },
-  { at: /^\/openrouter\/api\/v1(\/audio\/transcriptions)$/, listens: listening.openrouter },
-  { at: /^\/xai\/v1(\/stt)$/, listens: listening.xai },
-  { at: /^\/xai\/v1(\/tts)$/, speaks: speaking.xai },
-  { at: /^\/minimax\/v1(\/t2a_v2)$/, speaks: speaking.minimax },
+  { at: /^\/qwen\/compatible-mode\/v1(\/chat\/completions)$/, transcribes: transcription.qwen },
+  { at: /^\/openrouter\/api\/v1(\/audio\/transcriptions)$/, transcribes: transcription.openrouter },
+  { at: /^\/xai\/v1(\/stt)$/, transcribes: transcription.xai },
+  { at: /^\/xai\/v1(\/tts)$/, speaks: speech.xai },
+  { at: /^\/minimax\/v1(\/t2a_v2)$/, speaks: speech.minimax },
 ];
 
 /** One audio request as its vendor answers it; false for any other request. */
@@ -153,16 +153,17 @@ export async function sound(
   const task = /^\/audio\/(transcriptions|translations|speech)$/.exec(to?.path ?? '')?.[1];
   if (to === undefined || task === undefined) return false;
   const { dialect, deployment } = to;
-  const [listener, speaker] = [listeners[dialect.vendor], speakers[dialect.vendor]];
-  if (task === 'speech' && speaker !== undefined)
-    await speak(incoming, response, body, dialect, speaker, once);
+  const { vendor } = dialect;
+  const [ofTranscription, ofSpeech] = [transcriptionRules[vendor], speechRules[vendor]];
+  if (task === 'speech' && ofSpeech !== undefined)
+    await speak(incoming, response, body, dialect, ofSpeech, once);
   else if (
     task !== 'speech' &&
-    listener !== undefined &&
-    (task === 'transcriptions' || listener.translates)
+    ofTranscription !== undefined &&
+    (task === 'transcriptions' || ofTranscription.translates)
   ) {
     if (admit(incoming, response, dialect) !== undefined)
-      await transcribe(incoming, response, body, dialect, listener, deployment, once);
+      await transcribe(incoming, response, body, dialect, ofTranscription, deployment, once);
   } else return false;
   return true;
 }
@@ -186,48 +187,52 @@ async function own(
   query: URLSearchParams,
   once: Once,
 ): Promise<void> {
-  const stage = endpoint.stage ?? route(incoming.url ?? '')?.dialect;
-  if (stage === undefined) throw new Error(`nobody stands at ${path}`);
+  const refuser = endpoint.refuser ?? route(incoming.url ?? '')?.dialect;
+  if (refuser === undefined) throw new Error(`nobody stands at ${path}`);
   if (endpoint.key === undefined) {
     const dialect = route(incoming.url ?? '')?.dialect;
     if (dialect !== undefined && admit(incoming, response, dialect) === undefined) return;
   } else {
     const key = endpoint.key(incoming) ?? '';
     if (key === '' || isWrongKey(key))
-      return complain(response, stage, { message: 'Invalid API key', kind: 'wrong_key' });
+      return complain(response, refuser, { message: 'Invalid API key', kind: 'wrong_key' });
   }
-  if (endpoint.listens !== undefined)
-    return listen(incoming, response, body, stage, endpoint.listens, query, once);
+  if (endpoint.transcribes !== undefined)
+    return listen(incoming, response, body, refuser, endpoint.transcribes, query, once);
   const raw = objectIn(body);
   const speaker = endpoint.speaks;
   const input = raw && speaker?.input(raw);
   if (raw === undefined || speaker === undefined || !input)
-    return complain(response, stage, { message: 'a text is needed' });
+    return complain(response, refuser, { message: 'a text is needed' });
   const named = speaker.model(raw, path, query);
   const complaint = speaker.complaint(raw, path, query);
-  if (complaint !== undefined) return complain(response, stage, complaint, withoutScenarios(named));
-  return play(response, once, stage, named, input, (played) => speaker.show(raw, query, played));
+  if (complaint !== undefined)
+    return complain(response, refuser, complaint, withoutScenarios(named));
+  return play(response, once, refuser, named, input, (scenario) =>
+    speaker.show(raw, query, scenario),
+  );
 }
 
 async function listen(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  stage: Stage,
-  { take, show }: listening.OwnListener,
+  refuser: Refuser,
+  { take, show }: transcription.OwnTranscription,
   query: URLSearchParams,
   once: Once,
 ): Promise<void> {
   const given = take(incoming, body, query);
-  if (given.complaint !== undefined) return complain(response, stage, given.complaint, given.model);
-  const hearing = given.file && hearingOf(given.file);
-  if (hearing === undefined)
-    return complain(response, stage, { message: 'the file is no sound that can be read' });
-  return play(response, once, stage, given.model, hearing.text, (played) =>
+  if (given.complaint !== undefined)
+    return complain(response, refuser, given.complaint, given.model);
+  const transcript = given.file && transcriptOf(given.file);
+  if (transcript === undefined)
+    return complain(response, refuser, { message: 'the file is no sound that can be read' });
+  return play(response, once, refuser, given.model, transcript.text, (scenario) =>
     show(
-      played.empty ? { ...hearing, text: '' } : hearing,
+      scenario.empty ? { ...transcript, text: '' } : transcript,
       { ...given, model: withoutScenarios(given.model) },
-      played,
+      scenario,
     ),
   );
 }

@@ -2,7 +2,7 @@ import type { Complaint } from '../dialect.ts';
 import { type Json, list, number, text } from '../json.ts';
 import type { Writer } from '../play.ts';
 import { countTokens } from '../tokens.ts';
-import { type VectorEndpoint, endpointAt } from './desk.ts';
+import { type VectorEndpoint, endpointAt } from './endpoint.ts';
 import { vectorOf } from './model.ts';
 import { wholeWriter } from './writer.ts';
 import type { RerankRules } from './rerank.ts';

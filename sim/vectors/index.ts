@@ -4,9 +4,9 @@ import { play } from '../play.ts';
 import { readRequest } from '../request.ts';
 import { type Once, scenarioOf } from '../scenario.ts';
 import type { Route } from '../vendors.ts';
-import { endpointAt } from './desk.ts';
+import { endpointAt } from './endpoint.ts';
 import { asQuestion } from './writer.ts';
-import { besideChat } from './vendors.ts';
+import { vectorRules } from './rules.ts';
 
 /**
  * One request for embeddings, moderation or reranking as its vendor answers it; false when the
@@ -20,7 +20,7 @@ export async function vectors(
   once: Once,
 ): Promise<boolean> {
   const { dialect, path } = route;
-  const endpoint = endpointAt(path, besideChat[dialect.vendor] ?? {});
+  const endpoint = endpointAt(path, vectorRules[dialect.vendor] ?? {});
   if (endpoint === undefined) return false;
   const parsed = parseRequest(incoming, response, body, route);
   if (parsed === undefined) return true;

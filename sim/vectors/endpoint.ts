@@ -4,7 +4,7 @@ import type { Writer } from '../play.ts';
 import { embeddingsComplaint, embeddingsWriter, textsOf } from './embeddings.ts';
 import { judgedTexts, moderationComplaint, moderationWriter } from './moderations.ts';
 import { documentsOf, rerankComplaint, rerankWriter } from './rerank.ts';
-import type { Beside } from './vendors.ts';
+import type { VectorRules } from './rules.ts';
 
 /** One endpoint of one vendor. */
 export interface VectorEndpoint {
@@ -16,7 +16,7 @@ export interface VectorEndpoint {
 /** The endpoint of a path, among a vendor's endpoints other than chat. */
 export function endpointAt(
   path: string,
-  { embeddings, moderations, rerank }: Beside,
+  { embeddings, moderations, rerank }: VectorRules,
 ): VectorEndpoint | undefined {
   if (embeddings !== undefined && path === (embeddings.path ?? '/embeddings'))
     return {

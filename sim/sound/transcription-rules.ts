@@ -2,7 +2,7 @@ import type { Complaint } from '../dialect.ts';
 import type { Form } from '../media/form.ts';
 
 /** The parameters of a vendor with OpenAI's transcriptions. */
-export interface Listener {
+export interface TranscriptionRules {
   readonly translates?: true;
   /** Fields that it knows; absent: it ignores unknown ones. */
   readonly only?: readonly string[];
@@ -16,7 +16,7 @@ const names = (text: string): readonly string[] => text.split(' ');
 const whisperFormats = names('json text srt verbose_json vtt');
 
 /** CreateTranscriptionRequest of the OpenAPI description, 2026-08-21. */
-const openAi: Listener = {
+const openAi: TranscriptionRules = {
   translates: true,
   only: names(
     'file model language languages keywords prompt response_format temperature include[] timestamp_granularities[] stream chunking_strategy known_speaker_names[] known_speaker_references[]',
@@ -31,7 +31,7 @@ const openAi: Listener = {
   usage: 'seconds or tokens',
 };
 
-export const listeners: Readonly<Record<string, Listener>> = {
+export const transcriptionRules: Readonly<Record<string, TranscriptionRules>> = {
   openai: openAi,
   azure: openAi,
   // console.groq.com/docs/speech-to-text
@@ -67,12 +67,12 @@ const fileBytesMax = 25 * 1024 * 1024;
 export function formComplaint(
   form: Form,
   model: string,
-  listener: Listener,
+  rules: TranscriptionRules,
   mistral: boolean,
 ): Complaint | undefined {
   const of = (name: string): string | undefined =>
     form.parts.find(([field]) => field === name)?.[1];
-  const stranger = listener.only && form.parts.find(([name]) => !listener.only?.includes(name));
+  const stranger = rules.only && form.parts.find(([name]) => !rules.only?.includes(name));
   if (stranger !== undefined)
     return {
       message: `Unrecognized request argument supplied: ${stranger[0]}`,
@@ -84,7 +84,7 @@ export function formComplaint(
   if (file.bytes.length > fileBytesMax)
     return { message: `Maximum content size limit (${fileBytesMax}) exceeded`, status: 413 };
   const format = of('response_format') ?? 'json';
-  const formats = listener.formats(model);
+  const formats = rules.formats(model);
   if (!formats.includes(format))
     return {
       message: `response_format '${format}' is not compatible with model '${model}'. Use one of ${formats.join(', ')}.`,

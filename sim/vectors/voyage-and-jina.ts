@@ -9,12 +9,12 @@ import {
   type OwnCall,
   type OwnFormat,
 } from '../own-format.ts';
-import { endpointAt } from './desk.ts';
+import { endpointAt } from './endpoint.ts';
 import { asQuestion } from './writer.ts';
-import type { Beside } from './vendors.ts';
+import type { VectorRules } from './rules.ts';
 
 /** A vendor that has only embeddings and reranking. */
-function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
+function vectorVendor(vendor: string, prefix: string, rules: VectorRules): OwnFormat {
   /** Recorded from Voyage: an error has only a text. */
   const refuse = (problem: Problem): Reply => {
     const { status, message } = fillRow(openAiRows, problem);
@@ -24,7 +24,7 @@ function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
     const blank = blankProblem(call.url);
     const key = bearerOf(call.headers);
     if (key === undefined || isWrongKey(key)) return refuse({ ...blank, kind: 'wrong_key' });
-    const endpoint = call.method === 'POST' ? endpointAt(call.path, beside) : undefined;
+    const endpoint = call.method === 'POST' ? endpointAt(call.path, rules) : undefined;
     if (endpoint === undefined) return refuse({ ...blank, kind: 'unknown_url' });
     const raw: Json | undefined = objectIn(call.body);
     const complaint =
@@ -44,7 +44,7 @@ const members = (names: string): readonly string[] => names.split(' ');
 const totalUsage = (tokens: number): Json => ({ total_tokens: tokens });
 
 /** docs.voyageai.com/reference, 2026-08. */
-export const voyage = alone('voyage', '/voyage/v1', {
+export const voyage = vectorVendor('voyage', '/voyage/v1', {
   embeddings: {
     inputsMax: 1_000,
     only: members(
@@ -65,7 +65,7 @@ export const voyage = alone('voyage', '/voyage/v1', {
 });
 
 /** api.jina.ai/redoc, 2026-08. */
-export const jina = alone('jina', '/jina/v1', {
+export const jina = vectorVendor('jina', '/jina/v1', {
   embeddings: {
     inputsMax: 512,
     only: members('model input embedding_type task dimensions normalized late_chunking truncate'),

@@ -3,11 +3,11 @@ import type { Complaint } from '../dialect.ts';
 import { list, object, objectIn, text } from '../json.ts';
 import { readForm } from '../media/form.ts';
 import { countTokens } from '../tokens.ts';
-import { type Hearing, sentences, timed } from './hear.ts';
-import type { Played, Show } from './stage.ts';
+import { type Transcript, sentences, timed } from './transcript.ts';
+import type { SoundScenario, SoundReply } from './play.ts';
 
 /** A transcription request in a vendor's own format. */
-export interface Given {
+export interface TranscriptionCall {
   readonly model: string;
   readonly file: Buffer | undefined;
   readonly complaint?: Complaint | undefined;
@@ -15,21 +15,35 @@ export interface Given {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-export interface OwnListener {
-  readonly take: (incoming: IncomingMessage, body: Buffer, query: URLSearchParams) => Given;
-  readonly show: (hearing: Hearing, given: Given, played: Played) => Show;
+export interface OwnTranscription {
+  readonly take: (
+    incoming: IncomingMessage,
+    body: Buffer,
+    query: URLSearchParams,
+  ) => TranscriptionCall;
+  readonly show: (
+    transcript: Transcript,
+    given: TranscriptionCall,
+    scenario: SoundScenario,
+  ) => SoundReply;
 }
 
-const json = (value: unknown): Show => ({ whole: JSON.stringify(value), type: 'application/json' });
+const json = (value: unknown): SoundReply => ({
+  whole: JSON.stringify(value),
+  type: 'application/json',
+});
 const nothing = { model: '', file: undefined, fields: new Map<string, string>() };
-const unreadable: Given = { ...nothing, complaint: { message: 'the body cannot be read' } };
+const unreadable: TranscriptionCall = {
+  ...nothing,
+  complaint: { message: 'the body cannot be read' },
+};
 
 function fromForm(
   incoming: IncomingMessage,
   body: Buffer,
   modelField: string,
   known: string,
-): Given {
+): TranscriptionCall {
   const form = readForm(incoming.headers, body);
   if (form === undefined) return unreadable;
   const fields = new Map(form.parts);
@@ -46,7 +60,7 @@ function fromForm(
 }
 
 /** docs.x.ai/docs/api-reference#speech-to-text, and recorded: the file must be the last field. */
-export const xai: OwnListener = {
+export const xai: OwnTranscription = {
   take(incoming, body) {
     const given = fromForm(
       incoming,
@@ -62,17 +76,17 @@ export const xai: OwnListener = {
         : undefined;
     return { ...given, model: 'grok-stt', complaint: given.complaint ?? early ?? unformatted };
   },
-  show: (hearing) =>
+  show: (transcript) =>
     json({
-      text: hearing.text,
+      text: transcript.text,
       language: 'en',
-      duration: hearing.seconds,
-      words: timed(hearing).map(({ word, ...times }) => ({ text: word, ...times })),
+      duration: transcript.seconds,
+      words: timed(transcript).map(({ word, ...times }) => ({ text: word, ...times })),
     }),
 };
 
 /** elevenlabs.io/docs/api-reference/speech-to-text/convert, and recorded. */
-export const elevenlabs: OwnListener = {
+export const elevenlabs: OwnTranscription = {
   take(incoming, body) {
     const given = fromForm(
       incoming,
@@ -84,20 +98,20 @@ export const elevenlabs: OwnListener = {
       ? { ...given, complaint: { message: 'Field required', param: 'model_id', status: 422 } }
       : given;
   },
-  show(hearing, { fields }) {
+  show(transcript, { fields }) {
     const speaker = fields.get('diarize') === 'true' ? { speaker_id: 'speaker_0' } : {};
-    const words = timed(hearing).flatMap(({ word, start, end }, i) => [
+    const words = timed(transcript).flatMap(({ word, start, end }, i) => [
       ...(i === 0
         ? []
         : [{ text: ' ', start, end: start, type: 'spacing', ...speaker, logprob: 0 }]),
       { text: word, start, end, type: 'word', ...speaker, logprob: 0 },
     ]);
-    return json({ language_code: 'eng', language_probability: 0.97, text: hearing.text, words });
+    return json({ language_code: 'eng', language_probability: 0.97, text: transcript.text, words });
   },
 };
 
 /** developers.deepgram.com/reference/speech-to-text/listen-pre-recorded, and recorded. */
-export const deepgram: OwnListener = {
+export const deepgram: OwnTranscription = {
   take(incoming, body, query) {
     const type = incoming.headers['content-type'] ?? '';
     const wrong = /^(?:audio|video)\//.test(type)
@@ -111,9 +125,9 @@ export const deepgram: OwnListener = {
       complaint: model === '' ? { message: 'a model is required' } : wrong,
     };
   },
-  show(hearing, { fields }) {
+  show(transcript, { fields }) {
     const speaker = fields.get('diarize') === 'true' ? { speaker: 0 } : {};
-    const written = (of: Hearing): unknown[] =>
+    const written = (of: Transcript): unknown[] =>
       timed(of).map(({ word, start, end }) => ({
         word: word.toLowerCase().replace(/\W/g, ''),
         start,
@@ -122,8 +136,10 @@ export const deepgram: OwnListener = {
         punctuated_word: word,
         ...speaker,
       }));
-    const alternatives = [{ transcript: hearing.text, confidence: 0.99, words: written(hearing) }];
-    const utterances = sentences(hearing).map(({ text: transcript, start, end }, i) => ({
+    const alternatives = [
+      { transcript: transcript.text, confidence: 0.99, words: written(transcript) },
+    ];
+    const utterances = sentences(transcript).map(({ text: transcript, start, end }, i) => ({
       start,
       end,
       confidence: 0.99,
@@ -140,7 +156,7 @@ export const deepgram: OwnListener = {
       metadata: {
         transaction_key: 'deprecated',
         request_id: 'dg-sim',
-        duration: hearing.seconds,
+        duration: transcript.seconds,
         channels: 1,
         models: ['sim'],
       },
@@ -153,7 +169,7 @@ export const deepgram: OwnListener = {
 };
 
 /** help.aliyun.com/zh/model-studio/qwen-asr-api-reference: a chat request with one recording. */
-export const qwen: OwnListener = {
+export const qwen: OwnTranscription = {
   take(_, body) {
     const raw = objectIn(body) ?? {};
     const messages = list(raw['messages']).map(object);
@@ -172,14 +188,14 @@ export const qwen: OwnListener = {
       complaint,
     };
   },
-  show(hearing, { model }, { silent }) {
-    const audio = Math.ceil(hearing.seconds * 25);
-    const output = countTokens(hearing.text);
+  show(transcript, { model }, { silent }) {
+    const audio = Math.ceil(transcript.seconds * 25);
+    const output = countTokens(transcript.text);
     const usage = {
       prompt_tokens: audio + 10,
       completion_tokens: output,
       total_tokens: audio + 10 + output,
-      seconds: Math.ceil(hearing.seconds),
+      seconds: Math.ceil(transcript.seconds),
       prompt_tokens_details: {
         audio_tokens: audio,
         text_tokens: 10,
@@ -187,7 +203,7 @@ export const qwen: OwnListener = {
     };
     const message = {
       role: 'assistant',
-      content: hearing.text,
+      content: transcript.text,
       annotations: [{ language: 'en', type: 'audio_info', emotion: 'neutral' }],
     };
     return json({
@@ -201,7 +217,7 @@ export const qwen: OwnListener = {
 };
 
 /** Recorded: the recording in base64 in JSON. */
-export const openrouter: OwnListener = {
+export const openrouter: OwnTranscription = {
   take(_, body) {
     const raw = objectIn(body) ?? {};
     const { data, format } = object(raw['input_audio']);
@@ -216,9 +232,9 @@ export const openrouter: OwnListener = {
       complaint,
     };
   },
-  show: (hearing, _, { silent }) =>
+  show: (transcript, _, { silent }) =>
     json({
-      text: hearing.text,
-      ...(silent ? {} : { usage: { cost: 0.0006, seconds: Math.ceil(hearing.seconds) } }),
+      text: transcript.text,
+      ...(silent ? {} : { usage: { cost: 0.0006, seconds: Math.ceil(transcript.seconds) } }),
     }),
 };

@@ -2,7 +2,7 @@ import { hash } from '../tokens.ts';
 import { mark, wavSeconds } from '../media/wav.ts';
 
 /** The simulator's transcription of a file. */
-export interface Hearing {
+export interface Transcript {
   readonly text: string;
   readonly seconds: number;
 }
@@ -29,7 +29,7 @@ const formats: readonly RegExp[] = [
  * The text of a recording; undefined when the file is no audio. The simulator's own audio carries
  * its text in a comment; other files get a constant text.
  */
-export function hearingOf(file: Buffer): Hearing | undefined {
+export function transcriptOf(file: Buffer): Transcript | undefined {
   const head = file.toString('latin1', 0, 16);
   if (!formats.some((format) => format.test(head))) return undefined;
   const at = file.subarray(0, commentWithin).indexOf(mark);
@@ -49,7 +49,7 @@ export interface Timed {
 }
 
 /** The times of words: each takes time in proportion to its letters. */
-export function timed({ text, seconds }: Hearing): Timed[] {
+export function timed({ text, seconds }: Transcript): Timed[] {
   const words = text.split(/\s+/).filter(Boolean);
   const letters = words.reduce((sum, word) => sum + word.length, 0) || 1;
   let lettersBefore = 0;
@@ -63,7 +63,7 @@ export function timed({ text, seconds }: Hearing): Timed[] {
 const round = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 
 /** The sentences of a transcription, with their times. */
-export function sentences(hearing: Hearing): {
+export function sentences(transcript: Transcript): {
   readonly text: string;
   readonly start: number;
   readonly end: number;
@@ -71,7 +71,7 @@ export function sentences(hearing: Hearing): {
 }[] {
   const made: { text: string; start: number; end: number; words: Timed[] }[] = [];
   let open = false;
-  for (const one of timed(hearing)) {
+  for (const one of timed(transcript)) {
     const last = made.at(-1);
     if (open && last !== undefined) {
       last.text += ` ${one.word}`;

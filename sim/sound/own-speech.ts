@@ -3,19 +3,19 @@ import { type Json, list, number, object, text } from '../json.ts';
 import { sounds } from '../media/sounds.ts';
 import { sampleHz, samplesOf, secondsOf } from '../media/wav.ts';
 import { countTokens } from '../tokens.ts';
-import type { Played, Show } from './stage.ts';
-import { inPieces } from './stage.ts';
+import type { SoundScenario, SoundReply } from './play.ts';
+import { inPieces } from './play.ts';
 
 /** A vendor's own format of speech requests. */
-export interface OwnSpeaker {
+export interface OwnSpeech {
   readonly model: (raw: Json, path: string, query: URLSearchParams) => string;
   readonly input: (raw: Json) => string | undefined;
   readonly complaint: (raw: Json, path: string, query: URLSearchParams) => Complaint | undefined;
-  readonly show: (raw: Json, query: URLSearchParams, played: Played) => Show;
+  readonly show: (raw: Json, query: URLSearchParams, scenario: SoundScenario) => SoundReply;
 }
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
-const events = (all: readonly unknown[]): Show => ({
+const events = (all: readonly unknown[]): SoundReply => ({
   pieces: all.map(event),
   type: 'text/event-stream; charset=utf-8',
 });
@@ -25,13 +25,13 @@ const strange = (raw: Json, known: string): Complaint | undefined => {
     ? undefined
     : { message: `unknown field ${stranger}`, param: stranger };
 };
-const voiceOf = (format: string, input: string): Show => {
+const audioReply = (format: string, input: string): SoundReply => {
   const { type, make } = sounds[format] ?? { type: '', make: () => Buffer.alloc(0) };
   return { pieces: inPieces(make(input)), type };
 };
 
 /** elevenlabs.io/docs/api-reference/text-to-speech/stream */
-export const elevenlabs: OwnSpeaker = {
+export const elevenlabs: OwnSpeech = {
   model: (raw) => text(raw['model_id']) ?? 'eleven_multilingual_v2',
   input: (raw) => text(raw['text']),
   complaint: (raw, path, query) => {
@@ -53,11 +53,11 @@ export const elevenlabs: OwnSpeaker = {
     return strange(raw, 'text model_id language_code voice_settings seed previous_text next_text');
   },
   show: (raw, query) =>
-    voiceOf(query.get('output_format')?.split('_')[0] ?? 'mp3', text(raw['text']) ?? ''),
+    audioReply(query.get('output_format')?.split('_')[0] ?? 'mp3', text(raw['text']) ?? ''),
 };
 
 /** developers.deepgram.com/reference/text-to-speech/speak-request */
-export const deepgram: OwnSpeaker = {
+export const deepgram: OwnSpeech = {
   model: (_, __, query) => query.get('model') ?? '',
   input: (raw) => text(raw['text']),
   complaint: (raw, _, query) => {
@@ -71,7 +71,7 @@ export const deepgram: OwnSpeaker = {
   },
   show(raw, query) {
     const encoding = query.get('encoding') ?? 'mp3';
-    return voiceOf(
+    return audioReply(
       encoding !== 'linear16' ? encoding : query.get('container') === 'none' ? 'pcm' : 'wav',
       text(raw['text']) ?? '',
     );
@@ -79,7 +79,7 @@ export const deepgram: OwnSpeaker = {
 };
 
 /** docs.x.ai/docs/api-reference#text-to-speech */
-export const xai: OwnSpeaker = {
+export const xai: OwnSpeech = {
   model: () => 'grok-tts',
   input: (raw) => text(raw['text']),
   complaint: (raw) => {
@@ -90,11 +90,11 @@ export const xai: OwnSpeaker = {
     return strange(raw, 'text voice_id language output_format');
   },
   show: (raw) =>
-    voiceOf(String(object(raw['output_format'])['codec'] ?? 'mp3'), text(raw['text']) ?? ''),
+    audioReply(String(object(raw['output_format'])['codec'] ?? 'mp3'), text(raw['text']) ?? ''),
 };
 
 /** platform.minimax.io/docs/api-reference/speech-t2a-http */
-export const minimax: OwnSpeaker = {
+export const minimax: OwnSpeech = {
   model: (raw) => text(raw['model']) ?? '',
   input: (raw) => text(raw['text']),
   complaint: (raw) => {
@@ -136,7 +136,7 @@ export const minimax: OwnSpeaker = {
 };
 
 /** help.aliyun.com/zh/model-studio/qwen-tts-api */
-export const dashscope: OwnSpeaker = {
+export const dashscope: OwnSpeech = {
   model: (raw) => text(raw['model']) ?? '',
   input: (raw) => text(object(raw['input'])['text']),
   complaint: (raw) => {
@@ -169,7 +169,7 @@ export const dashscope: OwnSpeaker = {
 };
 
 /** ai.google.dev/gemini-api/docs/speech-generation */
-export const gemini: OwnSpeaker = {
+export const gemini: OwnSpeech = {
   model: (_, path) => decodeURIComponent(/\/models\/([^:/]+)/.exec(path)?.[1] ?? ''),
   input: (raw) => text(object(list(object(list(raw['contents'])[0])['parts'])[0])['text']),
   complaint: (raw) => {

@@ -3,7 +3,7 @@ import { mistralModeration, type ModerationRules, openAiModeration } from './mod
 import type { RerankRules } from './rerank.ts';
 
 /** A vendor's endpoints other than chat. */
-export interface Beside {
+export interface VectorRules {
   readonly embeddings?: EmbeddingRules;
   readonly moderations?: ModerationRules;
   readonly rerank?: RerankRules;
@@ -24,7 +24,7 @@ const openAi: EmbeddingRules = {
   encodings: both,
 };
 
-export const besideChat: Readonly<Record<string, Beside>> = {
+export const vectorRules: Readonly<Record<string, VectorRules>> = {
   openai: { embeddings: openAi, moderations: openAiModeration },
   azure: { embeddings: { ...openAi, only: [...(openAi.only ?? []), 'input_type'] } },
   // docs.mistral.ai/api, 2026-08: it refuses unknown members

@@ -6,10 +6,10 @@ import { sounds } from '../media/sounds.ts';
 import { secondsOf } from '../media/wav.ts';
 import type { Once } from '../scenario.ts';
 import { countTokens } from '../tokens.ts';
-import { complain, inPieces, play, type Played, type Show } from './stage.ts';
+import { complain, inPieces, play, type SoundScenario, type SoundReply } from './play.ts';
 
 /** The parameters of a vendor with OpenAI's speech. */
-export interface Speaker {
+export interface SpeechRules {
   readonly only?: readonly string[];
   /** The first is the default. */
   readonly formats: readonly string[];
@@ -24,14 +24,14 @@ const openAiVoices =
   /^(?:alloy|ash|ballad|coral|echo|fable|nova|onyx|sage|shimmer|verse|marin|cedar|voice_\w+)$/;
 
 /** CreateSpeechRequest of the OpenAPI description, 2026-08-21. */
-const openAi: Speaker = {
+const openAi: SpeechRules = {
   only: names('model input voice instructions response_format speed stream_format'),
   formats: names('mp3 opus aac flac wav pcm'),
   voices: openAiVoices,
   events: (model) => !model.startsWith('tts-'),
 };
 
-export const speakers: Readonly<Record<string, Speaker>> = {
+export const speechRules: Readonly<Record<string, SpeechRules>> = {
   openai: openAi,
   azure: openAi,
   // console.groq.com/docs/text-to-speech
@@ -66,23 +66,23 @@ export async function speak(
   response: ServerResponse,
   body: Buffer,
   dialect: Dialect,
-  speaker: Speaker,
+  rules: SpeechRules,
   once: Once,
 ): Promise<void> {
   const parsed = parseRequest(incoming, response, body, { dialect, deployment: undefined });
   if (parsed === undefined) return;
   const { raw, named, model } = parsed;
-  const complaint = speechComplaint(raw, model, speaker);
+  const complaint = speechComplaint(raw, model, rules);
   if (complaint !== undefined) return complain(response, dialect, complaint, model);
-  await play(response, once, dialect, named, text(raw['input']) ?? '', (played) =>
-    show(raw, speaker, played),
+  await play(response, once, dialect, named, text(raw['input']) ?? '', (scenario) =>
+    show(raw, rules, scenario),
   );
 }
 
 function speechComplaint(
   raw: Json,
   model: string,
-  { only, formats, voices, events }: Speaker,
+  { only, formats, voices, events }: SpeechRules,
 ): Complaint | undefined {
   const stranger = only && Object.keys(raw).find((name) => !only.includes(name));
   if (stranger !== undefined)
@@ -111,7 +111,11 @@ function speechComplaint(
 
 const tokensPerSecond = 20;
 
-function show(raw: Json, { formats, json }: Speaker, { silent, empty }: Played): Show {
+function show(
+  raw: Json,
+  { formats, json }: SpeechRules,
+  { silent, empty }: SoundScenario,
+): SoundReply {
   const input = text(raw['input']) ?? '';
   const { type, make } = sounds[String(raw['response_format'] ?? formats[0])] ?? {
     type: '',

@@ -1,9 +1,12 @@
 import { countTokens } from '../tokens.ts';
-import { type Hearing, sentences, timed } from './hear.ts';
-import type { Show } from './stage.ts';
+import { type Transcript, sentences, timed } from './transcript.ts';
+import type { SoundReply } from './play.ts';
 
-const json = (value: unknown): Show => ({ whole: JSON.stringify(value), type: 'application/json' });
-const plain = (whole: string): Show => ({ whole, type: 'text/plain; charset=utf-8' });
+const json = (value: unknown): SoundReply => ({
+  whole: JSON.stringify(value),
+  type: 'application/json',
+});
+const plain = (whole: string): SoundReply => ({ whole, type: 'text/plain; charset=utf-8' });
 
 const clock = (seconds: number, point: string): string =>
   new Date(Math.round(seconds * 1_000)).toISOString().slice(11, 23).replace('.', point);
@@ -11,7 +14,7 @@ const clock = (seconds: number, point: string): string =>
 const tokensPerSecond = 10;
 
 /** Tokens as gpt-4o-transcribe counts them (recorded): ten a second of sound. */
-export function tokensOf({ text, seconds }: Hearing): object {
+export function tokensOf({ text, seconds }: Transcript): object {
   const audio = Math.ceil(seconds * tokensPerSecond);
   const output = countTokens(text);
   return {
@@ -23,20 +26,20 @@ export function tokensOf({ text, seconds }: Hearing): object {
   };
 }
 
-export const secondsUsage = ({ seconds }: Hearing): object => ({
+export const secondsUsage = ({ seconds }: Transcript): object => ({
   type: 'duration',
   seconds: Math.ceil(seconds),
 });
 
 /** OpenAI's response for each format. */
 export function written(
-  hearing: Hearing,
+  transcript: Transcript,
   format: string,
   usage: object | undefined,
   granularities: readonly string[],
-): Show {
-  const { text, seconds } = hearing;
-  const parts = sentences(hearing);
+): SoundReply {
+  const { text, seconds } = transcript;
+  const parts = sentences(transcript);
   const usageMember = usage === undefined ? {} : { usage };
   if (format === 'text') return plain(`${text}\n`);
   if (format === 'srt')
@@ -84,13 +87,13 @@ export function written(
     duration: seconds,
     text,
     ...(granularities.length === 0 || granularities.includes('segment') ? { segments } : {}),
-    ...(granularities.includes('word') ? { words: timed(hearing) } : {}),
+    ...(granularities.includes('word') ? { words: timed(transcript) } : {}),
     ...usageMember,
   });
 }
 
 /** The transcription as events, word by word. */
-export function streamed({ text }: Hearing, usage: object | undefined): Show {
+export function streamed({ text }: Transcript, usage: object | undefined): SoundReply {
   const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
   const words = text.match(/\s*\S+/g) ?? [];
   const done = { type: 'transcript.text.done', text, ...(usage === undefined ? {} : { usage }) };

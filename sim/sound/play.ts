@@ -8,16 +8,16 @@ import { closed, sendPage, sendStream, sendWhole } from '../send.ts';
 import type { StreamEvent } from '../write.ts';
 
 /** The vendor's refusals. */
-export interface Stage {
+export interface Refuser {
   readonly refuse: (problem: Problem) => Reply;
 }
 
 /** A response: JSON or text in one piece, or pieces of events or audio. */
-export type Show =
+export type SoundReply =
   | { readonly whole: string; readonly type: string }
   | { readonly pieces: readonly (string | Buffer)[]; readonly type: string; readonly end?: string };
 
-export interface Played {
+export interface SoundScenario {
   /** The response has no usage. */
   readonly silent: boolean;
   readonly empty: boolean;
@@ -32,10 +32,10 @@ const blank = blankProblem('');
 export async function play(
   response: ServerResponse,
   once: Once,
-  stage: Stage,
+  refuser: Refuser,
   named: string,
   seen: string,
-  show: (played: Played) => Show,
+  show: (scenario: SoundScenario) => SoundReply,
 ): Promise<void> {
   const scenario = scenarioOf(named);
   const model = withoutScenarios(named);
@@ -50,10 +50,10 @@ export async function play(
     retryAfterS: scenario.retryAfterS,
   });
   if (scenario.refuse !== undefined && (!scenario.once || once.first(`${model} ${seen}`)))
-    return reply(response, stage.refuse(problem(scenario.refuse)), scenario.retryAfterS);
+    return reply(response, refuser.refuse(problem(scenario.refuse)), scenario.retryAfterS);
   const shown = show({ silent: !scenario.usageReported, empty: scenario.empty });
   const { pieceMs, trouble } = scenario;
-  const error = (): string => JSON.stringify(stage.refuse(problem('server')).body);
+  const error = (): string => JSON.stringify(refuser.refuse(problem('server')).body);
   if ('whole' in shown)
     return sendWhole(
       response,
@@ -87,13 +87,13 @@ export async function play(
 
 export function complain(
   response: ServerResponse,
-  stage: Stage,
+  refuser: Refuser,
   complaint: Complaint,
   model = '',
 ): void {
   reply(
     response,
-    stage.refuse({ ...blank, kind: complaint.kind ?? 'bad_request', model, complaint }),
+    refuser.refuse({ ...blank, kind: complaint.kind ?? 'bad_request', model, complaint }),
   );
 }
 
