@@ -1,4 +1,5 @@
-import { find, freePort, listening } from './process.ts';
+import { freePort } from '../test/support/free-port.ts';
+import { find, listening } from './process.ts';
 import { buildPace, chunksSent, startNginx, startPace } from './vendor.ts';
 import { answers, type Workload } from './workloads.ts';
 

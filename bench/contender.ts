@@ -1,4 +1,5 @@
-import { freePort, run, type Started } from './process.ts';
+import { freePort } from '../test/support/free-port.ts';
+import { run, type Started } from './process.ts';
 import { isStream, type Kind, kindsOf, startNginx, type Vendors } from './vendor.ts';
 
 /** The request of one kind, as a contender needs it. */

@@ -5,7 +5,8 @@ import { startPostgres } from '../test/postgres.ts';
 import { findRedis, startRedis } from '../test/support/redis-server.ts';
 import { body, type Target } from './contender.ts';
 import { ownDatabase } from './postgres.ts';
-import { family, freePort, type Started } from './process.ts';
+import { freePort } from '../test/support/free-port.ts';
+import { family, type Started } from './process.ts';
 import { type Installed, install, ready } from './tollgate.ts';
 
 /** A number of serving processes. */

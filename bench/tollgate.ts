@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { open } from '../src/storage/open.ts';
 import { body, type Contender } from './contender.ts';
-import { freePort, run, type Started, start } from './process.ts';
+import { freePort } from '../test/support/free-port.ts';
+import { run, type Started, start } from './process.ts';
 import { isStream, kindsOf, type Vendors } from './vendor.ts';
 
 export const metricsToken = 'bench';

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Core, find, freePort, listening, run, type Started, start } from './process.ts';
+import { freePort } from '../test/support/free-port.ts';
+import { type Core, find, listening, run, type Started, start } from './process.ts';
 
 /**
  * At once: `whole`, an answer of about 1 KB; `short`, one of 180 characters; `burst`, a stream of

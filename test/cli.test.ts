@@ -12,7 +12,7 @@ import { type Sim, startSim } from '../sim/index.ts';
 import { commandExamples } from '../src/cli/examples.ts';
 import { leaves, nameOf } from '../src/cli/help.ts';
 import { program } from '../src/cli/program.ts';
-import { freePort } from './support/process.ts';
+import { freePort } from './support/free-port.ts';
 import { makeNewApiDatabase } from './support/new-api-database.ts';
 
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Contender, forwardedTarget } from '../contender.ts';
-import { freePort, start } from '../process.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { start } from '../process.ts';
 import { deployedEnv } from '../tollgate.ts';
 import { kindsOf, type Vendors } from '../vendor.ts';
 

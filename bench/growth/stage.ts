@@ -8,7 +8,8 @@ import { type Choir, choir } from '../cost/client.ts';
 import { processorNs, requestText, streamed } from '../cost/cost.ts';
 import { hireGateway } from '../cost/payers.ts';
 import { type Prompter, startPrompter } from '../cost/vendor.ts';
-import { find, freePort, listening, memoryMb, place } from '../process.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { find, listening, memoryMb, place } from '../process.ts';
 import { startNginx } from '../vendor.ts';
 import type { Opened, Order, Who } from './streams.ts';
 

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { body, json } from '../contender.ts';
-import { freePort, start } from '../process.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { start } from '../process.ts';
 import { isStream, kindsOf, type Vendors } from '../vendor.ts';
 import { type Peer, programOnly, startedOnce } from './peer.ts';
 

@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { body, json } from '../contender.ts';
-import { find, freePort, run, start } from '../process.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { find, run, start } from '../process.ts';
 import { isStream, type Vendors } from '../vendor.ts';
 import { fromRegistry, type Peer } from './peer.ts';
 

@@ -4,7 +4,8 @@ import { startPostgres } from '../../test/postgres.ts';
 import { findRedis, startRedis } from '../../test/support/redis-server.ts';
 import { body, json } from '../contender.ts';
 import { ownDatabase } from '../postgres.ts';
-import { freePort, listening, type Started, start } from '../process.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { listening, type Started, start } from '../process.ts';
 import { isStream, type Kind, kindsOf, type Vendors } from '../vendor.ts';
 import { type Peer, programOnly, startedOnce } from './peer.ts';
 

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { body, json } from '../contender.ts';
-import { freePort, run, start } from '../process.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { run, start } from '../process.ts';
 import { isStream } from '../vendor.ts';
 import { fromRegistry, type Peer } from './peer.ts';
 

@@ -70,11 +70,7 @@ export function clientBody(one: GeminiCase): Buffer {
 }
 
 /** The vendor of a case: it answers in the form in which it is asked. */
-function replyOf(
-  one: GeminiCase,
-  cut: (reply: Buffer) => Iterable<Buffer>,
-  end: Reply['end'],
-) {
+function replyOf(one: GeminiCase, cut: (reply: Buffer) => Iterable<Buffer>, end: Reply['end']) {
   return ({ url }: Received): Reply => {
     if (one.status >= 400 || !isStream(one) || one.reply.length === 0)
       return { ...one, type: typeOf(one), pieces: cut(one.reply), end };

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Block, readerless } from './documents.ts';
-import { freePort } from './process.ts';
+import { freePort } from './free-port.ts';
 import { hasPython, python, runsPython } from './python.ts';
 
 const run = promisify(execFile);

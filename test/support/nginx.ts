@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from './file-store.ts';
-import { freePort } from './process.ts';
+import { freePort } from './free-port.ts';
 
 const startMsMax = 5_000;
 

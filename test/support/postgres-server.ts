@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { answering, findBinaries, unprivileged } from '../postgres.ts';
+import { freePort } from './free-port.ts';
 
 /** A PostgreSQL server of the test's own, which the test may kill or stop. */
 export interface PostgresServer {
@@ -107,15 +107,4 @@ function send(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // The process has ended meanwhile.
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        resolve(typeof address === 'object' && address !== null ? address.port : 0),
-      );
-    });
-  });
 }

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { formatYuan, parseYuan } from '../../src/base/money.ts';
@@ -12,6 +9,7 @@ import { type Gateway, type GatewayOptions, openGateway, serves } from '../../sr
 import { proofs } from '../../src/app/schema.ts';
 import { vendors } from '../../src/providers/index.ts';
 import type { Row } from '../../src/storage/database.ts';
+import { temporaryFolder } from './file-store.ts';
 import { type KeyWish, type NewTestKey, newCustomer, newTestKey } from './customer.ts';
 
 /** A gateway with everything on, a user with money and a key. */
@@ -82,12 +80,6 @@ export async function configurationFrom(
   return read.configuration;
 }
 
-async function folder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'tollgate-media-'));
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
 /** Options of a gateway for tests: on loopback, at any port, without a log. */
 export async function quietOptions({
   databaseUrl,
@@ -128,7 +120,7 @@ export async function quietOptions({
 
 export async function startGateway(options: RunningOptions): Promise<Gateway> {
   const gateway = await openGateway(
-    await quietOptions({ ...options, media: options.media ?? (await folder()) }),
+    await quietOptions({ ...options, media: options.media ?? (await temporaryFolder()) }),
   );
   let closed = false;
   onTestFinished(async () => {
