@@ -9,7 +9,6 @@ import {
   type Submission,
   type FinishedImage,
   type ImageHandler,
-  type Poll,
   refused,
   sidesOf,
 } from './handler.ts';
@@ -172,7 +171,7 @@ export const bflImages: ImageHandler = {
   at: /^\/bfl\//,
   checkKey: keyIn('x-key'),
   refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path, query } = call;
     const [, model] = /^\/bfl\/v1\/(flux-[^/]+)$/.exec(path) ?? [];
     if (method === 'POST' && model !== undefined)
@@ -182,8 +181,7 @@ export const bflImages: ImageHandler = {
       status: 200,
       body: { id, status: 'Task not found', result: null, progress: null, details: null },
     };
-    if (method === 'GET' && path === '/bfl/cluster/get_result')
-      return { id, report: report, unknown };
+    if (method === 'GET' && path === '/bfl/cluster/get_result') return { id, report, unknown };
     return method === 'GET' && path === '/bfl/v1/get_result' ? unknown : undefined;
   },
 };

@@ -21,7 +21,6 @@ import {
   type Submission,
   type FinishedImage,
   type ImageHandler,
-  type Poll,
   refused,
   sidesOf,
 } from './handler.ts';
@@ -51,7 +50,7 @@ export const minimaxImages: ImageHandler = {
   at: /^\/minimax\/v1\/image_generation$/,
   checkKey: bearerKey,
   refuse: minimax.refuse,
-  take(call): Reply | Submission | undefined {
+  take(call) {
     const { raw } = call;
     const wrong = call.method === 'POST' ? wrongWith(raw, minimaxShape) : 'no such method';
     if (wrong !== undefined) return refused(minimax, call, `invalid params, ${wrong}`);
@@ -101,7 +100,7 @@ export const cogViewImages: ImageHandler = {
   at: /^\/zhipu\/api\/paas\/v4\/images\/generations$/,
   checkKey: bearerKey,
   refuse: zhipu.refuse,
-  take(call): Reply | Submission | undefined {
+  take(call) {
     const { raw } = call;
     const shape: Shape = {
       model: textValue(100),
@@ -183,7 +182,7 @@ export const dashscopeTasks: ImageHandler = {
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/(?:text2image|image2image)\/image-synthesis|tasks\/p-)/,
   checkKey: bearerKey,
   refuse: qwen.refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path } = call;
     const [, id, cancel] = /\/tasks\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     if (id !== undefined)
@@ -291,7 +290,7 @@ export const runwayImages: ImageHandler = {
   at: /^\/runway\/v1\/(?:text_to_image$|tasks\/p-)/,
   checkKey: bearerKey,
   refuse: runwayVideos.refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { raw, headers, method, path } = call;
     if (headers['x-runway-version'] !== '2024-11-06')
       return refused(runwayVideos, call, 'X-Runway-Version is missing or unknown');

@@ -19,7 +19,6 @@ import {
   type Submission,
   type FinishedImage,
   type ImageHandler,
-  type Poll,
   refused,
   sidesOf,
 } from './handler.ts';
@@ -205,7 +204,7 @@ export const falImages: ImageHandler = {
   at: /^\/fal\//,
   checkKey: keyIn('authorization', 'Key '),
   refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path } = call;
     const [, , id, what] =
       /^\/fal\/([^/]+\/[^/]+)\/requests\/([^/]+)(?:\/(status|cancel))?$/.exec(path) ?? [];

@@ -132,7 +132,7 @@ export const ideogramImages: ImageHandler = {
   at: /^\/ideogram\//,
   checkKey: keyIn('api-key'),
   refuse,
-  take(call): Reply | Submission | undefined {
+  take(call) {
     const [, model = '', way = ''] =
       /^\/ideogram\/v1\/(ideogram-v\d)\/(\w+)$/.exec(call.path) ?? [];
     return call.method === 'POST' ? submission(call, model, way) : undefined;

@@ -125,7 +125,7 @@ export const recraftImages: ImageHandler = {
   at: /^\/recraft\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Submission | undefined {
+  take(call) {
     const [, name = ''] = /^\/recraft\/v1\/images\/(\w+)$/.exec(call.path) ?? [];
     return call.method === 'POST' ? submission(call, name) : undefined;
   },

@@ -9,7 +9,6 @@ import {
   type Submission,
   type FinishedImage,
   type ImageHandler,
-  type Poll,
   refused,
   sidesOf,
 } from './handler.ts';
@@ -165,7 +164,7 @@ export const replicateImages: ImageHandler = {
   at: /^\/replicate\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path, raw, origin } = call;
     const [, model] = /^\/replicate\/v1\/models\/([^/]+\/[^/]+)\/predictions$/.exec(path) ?? [];
     if (method === 'POST' && model !== undefined)

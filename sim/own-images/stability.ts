@@ -1,16 +1,8 @@
 import { keyIn } from '../task-handler.ts';
-import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
 import { oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.ts';
-import {
-  type ImageCall,
-  numbered,
-  type Submission,
-  type ImageHandler,
-  refused,
-  sidesOf,
-} from './handler.ts';
+import { type ImageCall, numbered, type ImageHandler, refused, sidesOf } from './handler.ts';
 import { wrongFiles } from './image-checks.ts';
 
 /** platform.stability.ai/docs/api-reference, 2026-10. */
@@ -113,7 +105,7 @@ export const stabilityImages: ImageHandler = {
   at: /^\/stability\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Submission | undefined {
+  take(call) {
     const way = ways[call.path];
     if (call.method !== 'POST' || way === undefined) return undefined;
     if (!call.headers['content-type']?.startsWith('multipart/form-data'))

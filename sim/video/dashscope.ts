@@ -14,13 +14,7 @@ import {
   textValue,
   wrongWith,
 } from './check.ts';
-import {
-  type VideoCall,
-  pixels,
-  type Poll,
-  type Submission,
-  type VideoHandler,
-} from './handler.ts';
+import { type VideoCall, pixels, type Submission, type VideoHandler } from './handler.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** help.aliyun.com/zh/model-studio/error-code, 2026-08. */
@@ -224,14 +218,14 @@ export const dashscopeVideos: VideoHandler = {
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/video-generation\/|tasks\/t-)/,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path } = call;
     if (method === 'POST' && path === submitPath) return submission(call);
     const [, id, more] = /^\/qwen\/api\/v1\/tasks\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     if (id === undefined) return undefined;
     if (method === 'POST' && more !== undefined) return cancel(call, id);
     return method === 'GET' && more === undefined
-      ? { id, report: report, unknown: unknownTask(id) }
+      ? { id, report, unknown: unknownTask(id) }
       : undefined;
   },
 };

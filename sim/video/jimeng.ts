@@ -15,13 +15,7 @@ import {
   textValue,
   wrongWith,
 } from './check.ts';
-import {
-  type VideoCall,
-  pixels,
-  type Poll,
-  type Submission,
-  type VideoHandler,
-} from './handler.ts';
+import { type VideoCall, pixels, type Submission, type VideoHandler } from './handler.ts';
 import type { SimTask } from './task.ts';
 
 /** The secret of every access key. */
@@ -168,9 +162,9 @@ function report({ state }: SimTask, video_url: string): Reply {
 export const jimengVideos: VideoHandler = {
   vendor: 'jimeng',
   at: /^\/jimeng\/$/,
-  checkKey: checkKey,
+  checkKey,
   refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, query, raw } = call;
     if (method !== 'POST' || query.get('Version') !== '2022-08-31') return undefined;
     if (query.get('Action') === 'CVSync2AsyncSubmitTask') return submit(call);
@@ -179,7 +173,7 @@ export const jimengVideos: VideoHandler = {
     if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
     return {
       id: text(raw['task_id']) ?? '',
-      report: report,
+      report,
       unknown: answer({ status: 'not_found', video_url: '' }),
     };
   },

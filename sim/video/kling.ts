@@ -6,13 +6,7 @@ import type { Reply } from '../dialect.ts';
 import { type Rows, fillRow } from '../dialects/base.ts';
 import { number, objectIn, text } from '../json.ts';
 import { bareImage, oneOf, type Shape, textValue, wrongWith } from './check.ts';
-import {
-  type VideoCall,
-  pixels,
-  type Poll,
-  type Submission,
-  type VideoHandler,
-} from './handler.ts';
+import { type VideoCall, pixels, type Submission, type VideoHandler } from './handler.ts';
 import type { SimTask, TaskState } from './task.ts';
 
 /** The secret of every access key. */
@@ -152,9 +146,9 @@ function report({ id, state, request }: SimTask, url: string): Reply {
 export const klingVideos: VideoHandler = {
   vendor: 'kling',
   at: /^\/kling\/v1\/videos\//,
-  checkKey: checkKey,
+  checkKey,
   refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const [, action = '', id] =
       /^\/kling\/v1\/videos\/(text2video|image2video)(?:\/([^/]+))?$/.exec(call.path) ?? [];
     if (call.method === 'POST' && action !== '' && id === undefined)
@@ -162,7 +156,7 @@ export const klingVideos: VideoHandler = {
     if (call.method !== 'GET' || id === undefined) return undefined;
     return {
       id: decodeURIComponent(id),
-      report: report,
+      report,
       unknown: refuse(problemAt(call, 'unknown_model', 'Task not found')),
     };
   },

@@ -17,7 +17,6 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Poll,
   secondsOf,
   type Submission,
   type VideoHandler,
@@ -191,7 +190,7 @@ export const minimaxVideos: VideoHandler = {
   at: /^\/minimax\/(?:v1\/(?:video_generation|query\/video_generation|files\/retrieve)|v2\/)/,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse: minimax.refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path, query } = call;
     if (method === 'POST' && path === `${base}/v1/video_generation`) return submitFirst(call);
     if (method === 'POST' && path === `${base}/v2/video_generation`) return submitSecond(call);

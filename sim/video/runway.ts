@@ -13,7 +13,7 @@ import {
   textValue,
   wrongWith,
 } from './check.ts';
-import { type VideoCall, type Poll, type Submission, type VideoHandler } from './handler.ts';
+import { type VideoCall, type Submission, type VideoHandler } from './handler.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** docs.dev.runwayml.com/errors, 2026-08. */
@@ -129,7 +129,7 @@ export const runwayVideos: VideoHandler = {
   at: /^\/runway\/v1\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path, headers } = call;
     if (headers['x-runway-version'] !== '2024-11-06')
       return refuse(problemAt(call, 'bad_request', 'X-Runway-Version is missing or unknown'));
@@ -137,7 +137,7 @@ export const runwayVideos: VideoHandler = {
       return submission(call);
     const [, id] = /^\/runway\/v1\/tasks\/([^/]+)$/.exec(path) ?? [];
     if (id === undefined) return undefined;
-    if (method === 'GET') return { id, report: report, unknown };
+    if (method === 'GET') return { id, report, unknown };
     const task = method === 'DELETE' ? taskOf(id) : undefined;
     if (task === undefined) return unknown;
     withdraw(task);

@@ -17,7 +17,6 @@ import {
 import {
   type VideoCall,
   pixels,
-  type Poll,
   secondsOf,
   type Submission,
   type VideoHandler,
@@ -173,12 +172,12 @@ export const seedance: VideoHandler = {
   at: /^\/volcengine\/api\/v3\/contents\/generations\/tasks/,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse: volcengine.refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path } = call;
     if (method === 'POST' && path === place) return submission(call);
     const id = path.startsWith(`${place}/`) ? decodeURIComponent(path.slice(place.length + 1)) : '';
     if (id === '') return undefined;
     if (method === 'DELETE') return remove(call, id);
-    return method === 'GET' ? { id, report: report, unknown } : undefined;
+    return method === 'GET' ? { id, report, unknown } : undefined;
   },
 };

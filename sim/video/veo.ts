@@ -22,7 +22,6 @@ import {
   type VideoCall,
   pixels,
   type Poll,
-  type VideoDownload,
   type Submission,
   type VideoHandler,
 } from './handler.ts';
@@ -160,7 +159,7 @@ export const geminiVideos: VideoHandler = {
       : problem.kind === 'wrong_key'
         ? keyInvalid
         : refusedBy(gemini, problem),
-  take(call): Reply | Submission | Poll | VideoDownload | undefined {
+  take(call) {
     const { method, path } = call;
     const [, named] = /^\/gemini\/v1beta\/models\/([^/]+):predictLongRunning$/.exec(path) ?? [];
     if (method === 'POST' && named !== undefined) {
@@ -237,7 +236,7 @@ export const vertexVideos: VideoHandler = {
     return isToken(token) ? undefined : 'wrong_key';
   },
   refuse: (problem) => refusedBy(vertex, problem),
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const [, location = '', named = '', method] = vertexPath.exec(call.path) ?? [];
     if (call.method !== 'POST' || method === undefined) return undefined;
     const id = decodeURIComponent(named);

@@ -12,13 +12,7 @@ import {
   textValue,
   wrongWith,
 } from './check.ts';
-import {
-  type VideoCall,
-  pixels,
-  type Poll,
-  type Submission,
-  type VideoHandler,
-} from './handler.ts';
+import { type VideoCall, pixels, type Submission, type VideoHandler } from './handler.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** platform.vidu.com/docs, 2026-08. */
@@ -141,7 +135,7 @@ export const viduVideos: VideoHandler = {
   at: /^\/vidu\/ent\/v2\//,
   checkKey: keyIn('authorization', 'Token '),
   refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path } = call;
     const [, place = '', id, what] =
       /^\/vidu\/ent\/v2\/([\w-]+)(?:\/([^/]+)\/(creations|cancel))?$/.exec(path) ?? [];
@@ -149,7 +143,7 @@ export const viduVideos: VideoHandler = {
     if (method === 'POST' && shape !== undefined && id === undefined)
       return submission(call, shape);
     if (place !== 'tasks' || id === undefined) return undefined;
-    if (method === 'GET' && what === 'creations') return { id, report: report, unknown };
+    if (method === 'GET' && what === 'creations') return { id, report, unknown };
     const task = method === 'POST' && what === 'cancel' ? taskOf(id) : undefined;
     if (task === undefined) return unknown;
     withdraw(task);

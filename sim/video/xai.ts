@@ -12,13 +12,7 @@ import {
   textValue,
   wrongWith,
 } from './check.ts';
-import {
-  type VideoCall,
-  pixels,
-  type Poll,
-  type Submission,
-  type VideoHandler,
-} from './handler.ts';
+import { type VideoCall, pixels, type Submission, type VideoHandler } from './handler.ts';
 import type { SimTask } from './task.ts';
 
 const place = { url: imageValue };
@@ -90,7 +84,7 @@ export const xaiVideos: VideoHandler = {
   at: /^\/xai\/v1\/videos\//,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse: xai.refuse,
-  take(call): Submission | Poll | ReturnType<VideoHandler['refuse']> | undefined {
+  take(call) {
     if (call.method === 'POST' && call.path === '/xai/v1/videos/generations')
       return submission(call);
     const [, id] = /^\/xai\/v1\/videos\/([^/]+)$/.exec(call.path) ?? [];
@@ -102,6 +96,6 @@ export const xaiVideos: VideoHandler = {
         error: `Video request not found: ${randomUUID()}`,
       },
     };
-    return { id: decodeURIComponent(id), report: report, unknown };
+    return { id: decodeURIComponent(id), report, unknown };
   },
 };

@@ -13,7 +13,7 @@ import {
   textValue,
   wrongWith,
 } from './check.ts';
-import { type VideoCall, type Poll, type Submission, type VideoHandler } from './handler.ts';
+import { type VideoCall, type Submission, type VideoHandler } from './handler.ts';
 import type { SimTask, TaskState } from './task.ts';
 
 const base = '/zhipu/api/paas/v4';
@@ -94,14 +94,14 @@ export const zhipuVideos: VideoHandler = {
   at: /^\/zhipu\/api\/paas\/v4\/(?:videos\/generations|async-result\/)/,
   checkKey: keyIn('authorization', 'Bearer '),
   refuse: zhipu.refuse,
-  take(call): Reply | Submission | Poll | undefined {
+  take(call) {
     const { method, path } = call;
     if (method === 'POST' && path === `${base}/videos/generations`) return submission(call);
     const [, id] = /\/async-result\/([^/]+)$/.exec(path) ?? [];
     if (method !== 'GET' || id === undefined) return undefined;
     return {
       id,
-      report: report,
+      report,
       unknown: { status: 404, body: { error: { code: '1214', message: '任务不存在' } } },
     };
   },
