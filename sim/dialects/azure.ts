@@ -17,20 +17,17 @@ const promptFilter = [
   },
 ];
 
+const keyRefused = {
+  status: 401,
+  code: '401',
+  message:
+    'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active subscription and use a correct regional API endpoint for your resource.',
+};
+
 const rows: Rows = {
   ...openAiRows,
-  missing_key: {
-    status: 401,
-    code: '401',
-    message:
-      'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active subscription and use a correct regional API endpoint for your resource.',
-  },
-  wrong_key: {
-    status: 401,
-    code: '401',
-    message:
-      'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active subscription and use a correct regional API endpoint for your resource.',
-  },
+  missing_key: keyRefused,
+  wrong_key: keyRefused,
   unknown_url: { status: 404, code: '404', message: 'Resource not found' },
   unknown_model: {
     status: 404,

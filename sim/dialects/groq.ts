@@ -32,20 +32,17 @@ import {
 } from './base.ts';
 import { openAiParameters } from './openai.ts';
 
+const keyRefused = {
+  status: 401,
+  type: 'invalid_request_error',
+  code: 'invalid_api_key',
+  message: 'Invalid API Key',
+};
+
 const rows: Rows = {
   ...openAiRows,
-  missing_key: {
-    status: 401,
-    type: 'invalid_request_error',
-    code: 'invalid_api_key',
-    message: 'Invalid API Key',
-  },
-  wrong_key: {
-    status: 401,
-    type: 'invalid_request_error',
-    code: 'invalid_api_key',
-    message: 'Invalid API Key',
-  },
+  missing_key: keyRefused,
+  wrong_key: keyRefused,
   unknown_url: {
     status: 404,
     type: 'invalid_request_error',

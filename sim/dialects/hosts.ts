@@ -121,21 +121,18 @@ export const huggingface: Dialect = {
   ),
 };
 
+const fireworksKeyRefused = {
+  status: 401,
+  type: 'error',
+  code: 'UNAUTHORIZED',
+  message: 'The API key you provided is invalid.',
+};
+
 /** The unknown model is recorded. */
 const fireworksRows: Rows = {
   ...openAiRows,
-  missing_key: {
-    status: 401,
-    type: 'error',
-    code: 'UNAUTHORIZED',
-    message: 'The API key you provided is invalid.',
-  },
-  wrong_key: {
-    status: 401,
-    type: 'error',
-    code: 'UNAUTHORIZED',
-    message: 'The API key you provided is invalid.',
-  },
+  missing_key: fireworksKeyRefused,
+  wrong_key: fireworksKeyRefused,
   unknown_model: {
     status: 404,
     type: 'error',
@@ -184,23 +181,19 @@ export const fireworks: Dialect = {
   },
 };
 
+const cerebrasKeyRefused = {
+  status: 401,
+  type: 'invalid_request_error',
+  code: 'wrong_api_key',
+  param: 'api_key',
+  message: 'Wrong API Key',
+};
+
 /** Recorded: a flat error, no `finish_reason` before the end, `time_info`, no `[DONE]`. */
 const cerebrasRows: Rows = {
   ...openAiRows,
-  missing_key: {
-    status: 401,
-    type: 'invalid_request_error',
-    code: 'wrong_api_key',
-    param: 'api_key',
-    message: 'Wrong API Key',
-  },
-  wrong_key: {
-    status: 401,
-    type: 'invalid_request_error',
-    code: 'wrong_api_key',
-    param: 'api_key',
-    message: 'Wrong API Key',
-  },
+  missing_key: cerebrasKeyRefused,
+  wrong_key: cerebrasKeyRefused,
   unknown_model: {
     status: 404,
     type: 'not_found_error',

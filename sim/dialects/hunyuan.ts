@@ -11,21 +11,18 @@ import {
   type Rows,
 } from './base.ts';
 
+const keyRefused = {
+  status: 401,
+  type: 'invalid_request_error',
+  code: 'invalid_api_key',
+  message: 'Incorrect API key provided',
+};
+
 /** cloud.tencent.com/document/product/1729: Tencent Cloud's codes in OpenAI's envelope. */
 const rows: Rows = {
   ...openAiRows,
-  missing_key: {
-    status: 401,
-    type: 'invalid_request_error',
-    code: 'invalid_api_key',
-    message: 'Incorrect API key provided',
-  },
-  wrong_key: {
-    status: 401,
-    type: 'invalid_request_error',
-    code: 'invalid_api_key',
-    message: 'Incorrect API key provided',
-  },
+  missing_key: keyRefused,
+  wrong_key: keyRefused,
   unknown_model: {
     status: 400,
     type: 'runtime_error',

@@ -17,7 +17,6 @@ export interface Usual {
   readonly blind?: (message: number) => Complaint;
   readonly temperature?: Range;
   readonly topP?: Range;
-  readonly roles?: readonly string[];
 }
 
 const mediaParts = new Set(['text', 'input_audio', 'video_url', 'file', 'refusal']);
@@ -28,12 +27,11 @@ export function usualRules({
   blind = notMultimodal,
   temperature = { min: 0, max: 2 },
   topP = { min: 0, max: 1 },
-  roles: allowed = everyRole,
 }: Usual): readonly Rule[] {
   return [
     present('model'),
     someMessages,
-    roles(allowed),
+    roles(everyRole),
     contents,
     parts(
       (type: string, { model }: ChatRequest) =>
