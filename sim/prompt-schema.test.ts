@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ask, answerText } from './asking.ts';
+import { ask, answerText } from './test-client.ts';
 import { startSim } from './index.ts';
 
 const schema = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, prompt } from './asking.ts';
+import { ask, prompt } from './test-client.ts';
 import { type Sim, startSim } from './index.ts';
 import type { Json } from './json.ts';
 import { vendors } from './vendors.ts';

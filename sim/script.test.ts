@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Reply, ask, firstChoice, answerText } from './asking.ts';
+import { type TestReply, ask, firstChoice, answerText } from './test-client.ts';
 import { startSim } from './index.ts';
 import { list, object } from './json.ts';
 
@@ -12,9 +12,9 @@ const dictated = `First call the tool bash with <<<{"command":"echo 'a' > b.txt"
 call the tool Read with <<<{"file_path":"b.txt"}>>>. At the end say <<<All
 done.>>>`;
 
-const callOf = (reply: Reply) =>
+const callOf = (reply: TestReply) =>
   object(list(object(firstChoice(reply.json)['message'])['tool_calls'])[0]);
-const turn = (reply: Reply, result: string) => [
+const turn = (reply: TestReply, result: string) => [
   object(firstChoice(reply.json)['message']),
   { role: 'tool', tool_call_id: callOf(reply)['id'], content: result },
 ];

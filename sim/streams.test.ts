@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, firstChoice, prompt, type Reply, usage } from './asking.ts';
+import { ask, firstChoice, prompt, type TestReply, usage } from './test-client.ts';
 import { type Sim, startSim } from './index.ts';
 import type { Json } from './json.ts';
 import { vendors } from './vendors.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => sim.close());
 
-const stream = async (vendor: string, more: Json = {}): Promise<Reply> => {
+const stream = async (vendor: string, more: Json = {}): Promise<TestReply> => {
   const prefix = vendors.find((dialect) => dialect.vendor === vendor)?.prefix ?? '';
   return ask(sim.url + prefix, {
     model: 'sim-chat',
@@ -21,9 +21,9 @@ const stream = async (vendor: string, more: Json = {}): Promise<Reply> => {
 };
 const withUsage = { stream_options: { include_usage: true } };
 /** The chunks of a stream, without `[DONE]`. */
-const chunks = ({ events }: Reply): readonly Json[] =>
+const chunks = ({ events }: TestReply): readonly Json[] =>
   events.filter((event) => 'id' in event || 'choices' in event);
-const endOf = (reply: Reply): Json => chunks(reply).at(-1) ?? {};
+const endOf = (reply: TestReply): Json => chunks(reply).at(-1) ?? {};
 
 test('OpenAI: usage is null until the last chunk, which has no choice', async () => {
   const all = chunks(await stream('openai', withUsage));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, finish, firstChoice, prompt, answerText, usage } from './asking.ts';
+import { ask, finish, firstChoice, prompt, answerText, usage } from './test-client.ts';
 import type { Dialect } from './dialect.ts';
 import { type Sim, startSim } from './index.ts';
 import { list, object } from './json.ts';

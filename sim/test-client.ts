@@ -4,7 +4,7 @@ import { isJson, type Json, list, object } from './json.ts';
  * A response, for tests: the body, parsed when it is JSON, and the JSON of each event when it is a
  * stream.
  */
-export interface Reply {
+export interface TestReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -16,7 +16,7 @@ export async function ask(
   base: string,
   body: Json | string,
   headers: Readonly<Record<string, string>> = { authorization: 'Bearer sk-sim' },
-): Promise<Reply> {
+): Promise<TestReply> {
   const response = await fetch(`${base}/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -34,7 +34,7 @@ export function prompt(text: string): readonly Json[] {
 /**
  * The text of a whole answer, or of all deltas of a stream's first choice, without thinking parts.
  */
-export function answerText({ json, events }: Reply): string {
+export function answerText({ json, events }: TestReply): string {
   const messages =
     events.length > 0
       ? events.map((event) => firstChoice(event)['delta'])
@@ -42,7 +42,7 @@ export function answerText({ json, events }: Reply): string {
   return messages.map((message) => textOf(object(message)['content'])).join('');
 }
 
-export function finish({ json, events }: Reply): unknown {
+export function finish({ json, events }: TestReply): unknown {
   const reasons = (events.length > 0 ? events : [json]).map(
     (event) => firstChoice(event)['finish_reason'],
   );
@@ -50,7 +50,7 @@ export function finish({ json, events }: Reply): unknown {
 }
 
 /** The last usage in the response. */
-export function usage({ json, events }: Reply): Json | undefined {
+export function usage({ json, events }: TestReply): Json | undefined {
   return (events.length > 0 ? events : [json]).map((event) => event['usage']).findLast(isJson);
 }
 
