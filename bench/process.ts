@@ -169,6 +169,8 @@ export function threads(pid: number): {
 export function machineMicroseconds(): {
   readonly all: number;
   readonly busy: number;
+  /** Nothing ran, or everything waited for a disk. */
+  readonly idle: number;
   readonly stolen: number;
   readonly own: number;
 } {
@@ -181,6 +183,7 @@ export function machineMicroseconds(): {
   return {
     all: user + nice + system + idle + waiting + hard + soft + stolen,
     busy: user + nice + system,
+    idle: idle + waiting,
     stolen,
     own: own.reduce((sum, ticks) => sum + Number(ticks) * microsecondsPerTick, 0),
   };
@@ -192,20 +195,6 @@ export function memoryMb(pid: number): number {
     const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${one}/status`, 'utf8'));
     return sum + Number(line?.[1] ?? 0) / 1024;
   }, 0);
-}
-
-/** Processor time of the whole machine since its start, in core seconds: used, and available. */
-export function machineSeconds(): { readonly used: number; readonly all: number } {
-  const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, ...rest] = (
-    /^cpu +(.*)/.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? ''
-  )
-    .split(' ')
-    .map(Number);
-  const used = user + nice + system + rest.slice(0, 3).reduce((sum, each) => sum + each, 0);
-  return {
-    used: (used * microsecondsPerTick) / 1e6,
-    all: ((used + idle + waiting) * microsecondsPerTick) / 1e6,
-  };
 }
 
 /** The process and all its descendants. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Answered, saturate } from './load.ts';
-import { find, machineSeconds, threads } from './process.ts';
+import { find, machineMicroseconds, threads } from './process.ts';
 import { type Quota, quota, quotaProblem, unlimited } from './quota.ts';
 import { type Arrangement, arrangements, type Way } from './scale-arrangements.ts';
 import { page, type Slice, table, whereTable } from './scale-report.ts';
@@ -104,9 +104,17 @@ async function compare(all: readonly Arrangement[]): Promise<void> {
 
 async function measure(one: Arrangement, asking: number): Promise<Slice> {
   const base = new URL(one.targets[0]?.url ?? '').origin;
-  const [booked, before, machineBefore] = [await told(base), processors(one), machineSeconds()];
+  const [booked, before, machineBefore] = [
+    await told(base),
+    processors(one),
+    machineMicroseconds(),
+  ];
   const answered = await load(one, asking, seconds);
-  const [after, machineAfter, bookedAfter] = [processors(one), machineSeconds(), await told(base)];
+  const [after, machineAfter, bookedAfter] = [
+    processors(one),
+    machineMicroseconds(),
+    await told(base),
+  ];
   const errors = answered.reduce((sum, each) => sum + each.errors, 0);
   if (errors > 0) throw new Error(`${errors} requests failed: ${one.tail()}`);
   const requests = answered.reduce((sum, each) => sum + each.requests, 0);
@@ -121,7 +129,8 @@ async function measure(one: Arrangement, asking: number): Promise<Slice> {
     perSecond: requests / took,
     perCpuSecond: (requests * 1e6) / all,
     quotaUsed: all / 1e6 / took / (one.processes * cores),
-    machineUsed: (machineAfter.used - machineBefore.used) / (machineAfter.all - machineBefore.all),
+    machineUsed:
+      1 - (machineAfter.idle - machineBefore.idle) / (machineAfter.all - machineBefore.all),
     mainUs: (after.main - before.main) / requests,
     otherUs: (all - supervisor - (after.main - before.main)) / requests,
     supervisorUs: supervisor / requests,

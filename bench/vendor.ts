@@ -10,18 +10,20 @@ import { type Core, find, listening, run, type Started, start } from './process.
  * for a second; `messages`, the same in Anthropic's format; `spaced`, for a third of a second;
  * `open`, one chunk each second, for ten.
  */
-export type Kind =
-  | 'whole'
-  | 'short'
-  | 'burst'
-  | 'soon'
-  | 'later'
-  | 'large'
-  | 'late'
-  | 'paced'
-  | 'messages'
-  | 'spaced'
-  | 'open';
+const kinds = [
+  'whole',
+  'short',
+  'burst',
+  'soon',
+  'later',
+  'large',
+  'late',
+  'paced',
+  'messages',
+  'spaced',
+  'open',
+] as const;
+export type Kind = (typeof kinds)[number];
 
 const streams: readonly Kind[] = ['burst', 'paced', 'messages', 'spaced', 'open'];
 export const isStream = (kind: Kind): boolean => streams.includes(kind);
@@ -45,20 +47,7 @@ export interface Vendors {
 
 /** The available kinds. */
 export function kindsOf(vendors: Vendors): [Kind, string][] {
-  const all: Kind[] = [
-    'whole',
-    'short',
-    'burst',
-    'soon',
-    'later',
-    'large',
-    'late',
-    'paced',
-    'messages',
-    'spaced',
-    'open',
-  ];
-  return all.flatMap((kind) => {
+  return kinds.flatMap((kind) => {
     const base = vendors.base[kind];
     return base === undefined ? [] : [[kind, base] satisfies [Kind, string]];
   });

@@ -15,7 +15,13 @@ import { vendorCall } from '../support/vendor-call.ts';
 export type Format = 'chat' | 'responses' | 'messages';
 export const formats: readonly Format[] = ['chat', 'responses', 'messages'];
 
-const doors = { chat: parseChat, responses: parseResponse } as const;
+/** The member that each format requires. */
+export const requiredMember = {
+  chat: 'messages',
+  responses: 'input',
+  messages: 'messages',
+} as const;
+const parsers = { chat: parseChat, responses: parseResponse } as const;
 const ids = { chat: 'chatcmpl-judged', responses: 'resp_judged', messages: 'msg_judged' } as const;
 
 function adapterOf(format: Format, { vendor }: Target): Adapter {
@@ -76,7 +82,7 @@ export function asked(
     const { media } =
       format === 'messages'
         ? parseMessages('req_judged', principal, { ...headers }, read, bytes)
-        : doors[format]('req_judged', principal, read, bytes);
+        : parsers[format]('req_judged', principal, read, bytes);
     // The catalogue knows the media that a model takes; the gateway refuses others before it calls
     // a vendor.
     for (const kind of media.keys())
@@ -139,5 +145,5 @@ function withBytes(body: Json, adapter: Adapter, call: VendorCall): Json {
   return isObject(ready) ? ready : body;
 }
 
-/** A fixed random order. */
-export const lot = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** Sorting by it gives a random order that stays the same. */
+export const fixedOrder = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -2,23 +2,11 @@ import { Refusal } from '../../src/base/refusal.ts';
 import { recordedRequests, type RecordedRequest } from '../recorded-traffic.ts';
 import { violations } from '../vendor-schemas/index.ts';
 import { type Json, objectsOf } from '../vendor-schemas/shape.ts';
-import { asked, type Format, lot } from './asking.ts';
+import { asked, fixedOrder, type Format, requiredMember } from './asking.ts';
 import { lost } from './arrives.ts';
 import { matrixTargets, type Target } from './targets.ts';
 
 const requestsPerFormat = 100;
-
-const endpoints: Readonly<Record<Format, string>> = {
-  chat: 'chat',
-  responses: 'responses',
-  messages: 'messages',
-};
-/** The member that each format requires. */
-const hearts: Readonly<Record<Format, string>> = {
-  chat: 'messages',
-  responses: 'input',
-  messages: 'messages',
-};
 
 /**
  * Recorded requests that a client could send to another model: without state of the first vendor.
@@ -97,7 +85,7 @@ function chosen(all: readonly RecordedRequest[]): RecordedRequest[] {
   );
   return byRemainder.flatMap(({ group, share }) => {
     const take = Math.floor(share) + (left-- > 0 ? 1 : 0);
-    return group.toSorted((a, b) => (lot(a.id) < lot(b.id) ? -1 : 1)).slice(0, take);
+    return group.toSorted((a, b) => (fixedOrder(a.id) < fixedOrder(b.id) ? -1 : 1)).slice(0, take);
   });
 }
 
@@ -127,10 +115,10 @@ const authors: Readonly<Record<Format, ReadonlySet<string>>> = {
 export function requestsOf(folder: string, format: Format): RecordedRequest[] {
   const all = recordedRequests(folder).filter(
     (one) =>
-      one.endpoint === endpoints[format] &&
+      one.endpoint === format &&
       one.status < 300 &&
       authors[format].has(one.vendor) &&
-      one.body[hearts[format]] !== undefined,
+      one.body[requiredMember[format]] !== undefined,
   );
   return chosen(all.filter((one) => portable(one)));
 }

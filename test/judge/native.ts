@@ -1,7 +1,7 @@
 import { Refusal } from '../../src/base/refusal.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { recordedRequests, type RecordedRequest } from '../recorded-traffic.ts';
-import { asked, type Format } from './asking.ts';
+import { asked, type Format, formats, requiredMember } from './asking.ts';
 import { isObject, type Json, listOf } from '../vendor-schemas/shape.ts';
 
 // The native comparison: a recorded request, sent through the real adapter of the vendor that took
@@ -33,13 +33,6 @@ export interface Compared {
   /** The refusal, or the changed members. */
   readonly wrong: readonly string[];
 }
-
-const formatsOf: Readonly<Record<string, Format>> = {
-  chat: 'chat',
-  responses: 'responses',
-  messages: 'messages',
-};
-const hearts = { chat: 'messages', responses: 'input', messages: 'messages' } as const;
 
 /** The gateway leaves out reasoning that it did not seal: it means nothing to the vendor. */
 const unsealed = (items: unknown): unknown =>
@@ -79,7 +72,11 @@ function compare(request: RecordedRequest, format: Format): Compared | undefined
   const { id, vendor, body, url } = request;
   const model = typeof body['model'] === 'string' ? body['model'] : undefined;
   // `llama-cpp`: another vendor's server stands in for this one.
-  if (model === undefined || model.startsWith('llama-cpp') || body[hearts[format]] === undefined)
+  if (
+    model === undefined ||
+    model.startsWith('llama-cpp') ||
+    body[requiredMember[format]] === undefined
+  )
     return undefined;
   const { stream_options: _, ...rest } = body;
   const sent = asked(
@@ -105,7 +102,7 @@ function compare(request: RecordedRequest, format: Format): Compared | undefined
 /** Every recorded request that its vendor accepted, in the vendor's own format. */
 export function comparisons(folder: string): Compared[] {
   return recordedRequests(folder).flatMap((request) => {
-    const format = formatsOf[request.endpoint];
+    const format = formats.find((one) => one === request.endpoint);
     const speaks =
       format !== undefined && vendors.get(request.vendor)?.adapters[format] !== undefined;
     if (!speaks || request.status >= 300) return [];
