@@ -43,3 +43,12 @@ export function objectIn(body: Buffer): Json | undefined {
     return undefined;
   }
 }
+
+/** A call's arguments, `{}` where the limit has cut them: a vendor cannot write half an object. */
+export function argumentsOf(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}

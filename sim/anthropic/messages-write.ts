@@ -1,5 +1,5 @@
 import type { Answer, Choice, ToolCall } from '../answer.ts';
-import { type Json, object } from '../json.ts';
+import { argumentsOf, type Json, object } from '../json.ts';
 import type { StreamEvent } from '../write.ts';
 import { claudeNamed } from './claude.ts';
 import { written } from './messages-cache.ts';
@@ -183,20 +183,11 @@ function callBlock({ id, name, arguments: pieces }: ToolCall): Block {
   const head = { type: 'tool_use', id, name };
   const direct = { caller: { type: 'direct' } };
   return {
-    whole: { ...head, input: inputOf(json), ...direct },
+    whole: { ...head, input: argumentsOf(json), ...direct },
     start: { ...head, input: {}, ...direct },
     deltas: ['', ...(json === '{}' ? [] : pieces)].map((piece) => ({
       delta: { type: 'input_json_delta', partial_json: piece },
       piece: piece !== '',
     })),
   };
-}
-
-/** The limit may cut a call: a message cannot hold half an object, so it gets none. */
-export function inputOf(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
 }

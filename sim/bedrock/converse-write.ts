@@ -1,8 +1,8 @@
 import type { Answer, Choice, Usage } from '../answer.ts';
-import { inputOf, isRedacting, stopReason } from '../anthropic/messages-write.ts';
+import { isRedacting, stopReason } from '../anthropic/messages-write.ts';
 import { written } from '../anthropic/messages-cache.ts';
 import { redact, sign } from '../anthropic/thought.ts';
-import type { Json } from '../json.ts';
+import { argumentsOf, type Json } from '../json.ts';
 import type { StreamEvent } from '../write.ts';
 import { eventFrame } from './event-frame.ts';
 
@@ -111,7 +111,7 @@ function blocksOf(choice: Choice, request: ConverseRequest): Block[] {
           },
         ]),
     ...choice.calls.map(({ id: toolUseId, name, arguments: pieces }) => ({
-      whole: { toolUse: { toolUseId, name, input: inputOf(pieces.join('')) } },
+      whole: { toolUse: { toolUseId, name, input: argumentsOf(pieces.join('')) } },
       start: { toolUse: { toolUseId, name } },
       deltas: pieces.map((input) => ({ delta: { toolUse: { input } }, piece: true })),
     })),

@@ -1,5 +1,5 @@
 import type { Reply } from '../dialect.ts';
-import type { Json } from '../json.ts';
+import { type Json, list, object } from '../json.ts';
 import type { ModelFacts } from './model.ts';
 import type { Surface } from './refusal.ts';
 
@@ -10,6 +10,16 @@ export interface Checked {
   readonly surface: Surface;
   readonly streams: boolean;
 }
+
+const toolsOf = (raw: Json): readonly Json[] => list(raw['tools']).map(object);
+
+/** Whether it has functions of the client. */
+export const declares = (raw: Json): boolean =>
+  toolsOf(raw).some((tool) => list(tool['functionDeclarations']).length > 0);
+
+/** Whether it has tools that the vendor runs, such as its search. */
+export const hasOwnTools = (raw: Json): boolean =>
+  toolsOf(raw).some((tool) => Object.keys(tool).some((name) => name !== 'functionDeclarations'));
 
 export type Complaints = Generator<string | Reply, void, undefined>;
 

@@ -6,6 +6,7 @@ import { readRequest } from '../request.ts';
 import { scenarioOf, withoutScenarios } from '../scenario.ts';
 import { geminiMessages, vertexMessages } from './messages.ts';
 import { imagen, paintComplaint, paintWriter, wantsImage } from './paint.ts';
+import { hasOwnTools } from './checked.ts';
 import { modelFacts, type ModelFacts, thinksUnasked } from './model.ts';
 import { ProtoReader } from './proto.ts';
 import { malformed, status, type Surface, unknownModel, unreadable } from './refusal.ts';
@@ -58,7 +59,7 @@ export function callModel(
     surface,
     includeThoughts: object(config['thinkingConfig'])['includeThoughts'] === true,
     topLogprobs: config['responseLogprobs'] === true ? Number(config['logprobs'] ?? 0) : undefined,
-    toolUse: searches(raw) ? toolUseTokens : 0,
+    toolUse: hasOwnTools(raw) ? toolUseTokens : 0,
     sse: call.query.get('alt') === 'sse',
   });
   return modelRequest(id, asChat(raw, id, streams), thinks(config, model), writer);
@@ -66,10 +67,6 @@ export function callModel(
 
 /** Tokens that the vendor's own search reads. */
 const toolUseTokens = 57;
-const searches = (raw: Json): boolean =>
-  list(raw['tools']).some((tool) =>
-    Object.keys(object(tool)).some((name) => name !== 'functionDeclarations'),
-  );
 
 function thinks(config: Json, model: ModelFacts): boolean {
   const { thinkingBudget, thinkingLevel } = object(config['thinkingConfig']);

@@ -70,7 +70,10 @@ function partOf(part: Json): Json[] {
   if (uri !== undefined) return [{ type: 'image_url', image_url: { url: uri } }];
   if (mimeType === 'application/pdf')
     return [
-      { type: 'file', file: { file_data: `data:${mimeType};base64,${standard(String(data))}` } },
+      {
+        type: 'file',
+        file: { file_data: `data:${mimeType};base64,${standardBase64(String(data))}` },
+      },
     ];
   return String(mimeType).startsWith('image/')
     ? [{ type: 'image_url', image_url: { url: `data:${String(mimeType)};base64,${String(data)}` } }]
@@ -78,7 +81,8 @@ function partOf(part: Json): Json[] {
 }
 
 /** Converts the URL-safe alphabet of base64 to the standard one. */
-const standard = (base64: string): string => base64.replaceAll('-', '+').replaceAll('_', '/');
+export const standardBase64 = (base64: string): string =>
+  base64.replaceAll('-', '+').replaceAll('_', '/');
 
 function toolsOf(raw: Json): { readonly tools: readonly Json[]; readonly choice: unknown } {
   const declared = list(raw['tools'])

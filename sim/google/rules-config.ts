@@ -1,6 +1,6 @@
 import { type Json, list, number, object, text } from '../json.ts';
 import type { ModelFacts } from './model.ts';
-import { type Checked, type Complaints, vertexMessage } from './checked.ts';
+import { type Checked, type Complaints, declares, vertexMessage } from './checked.ts';
 import { schemaComplaints } from './rules-schema.ts';
 
 /** `generationConfig`: ai.google.dev/api/generate-content#generationconfig, 2026-08. */
@@ -120,10 +120,7 @@ function* formatComplaints(config: Json, { raw, model, surface }: Checked): Comp
     yield '* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n';
   if (mime.startsWith('application/') && !model.able)
     yield `JSON mode is not enabled for models/${model.id}`;
-  const declares = list(raw['tools']).some(
-    (tool) => list(object(tool)['functionDeclarations']).length > 0,
-  );
-  if (declares && mime.startsWith('application/') && model.generation < 3)
+  if (declares(raw) && mime.startsWith('application/') && model.generation < 3)
     yield `Function calling with a response mime type: '${mime}' is unsupported`;
   const schema = config['responseSchema'];
   const json = config['responseJsonSchema'];

@@ -1,6 +1,7 @@
 import { decodeImage } from '../image.ts';
 import { type Json, list, object, text } from '../json.ts';
 import { status } from './refusal.ts';
+import { standardBase64 } from './request.ts';
 import type { Checked, Complaints } from './checked.ts';
 
 /**
@@ -48,12 +49,10 @@ function* blobComplaints(blob: Json, at: string, { surface, model }: Checked): C
     yield `Unable to process input: the file of ${bytes} bytes exceeds the limit of ${largest[surface.api](mime)} bytes for ${mime}.`;
   if (
     /^image\/(?:png|jpe?g|gif|webp)$/.test(mime) &&
-    decodeImage(`data:${mime};base64,${standard(base64)}`) === undefined
+    decodeImage(`data:${mime};base64,${standardBase64(base64)}`) === undefined
   )
     yield 'Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting';
 }
-
-const standard = (base64: string): string => base64.replaceAll('-', '+').replaceAll('_', '/');
 
 /**
  * Google's own files, YouTube videos and, from 2.5 on, public addresses; on Vertex also buckets.

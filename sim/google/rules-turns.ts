@@ -1,7 +1,7 @@
 import { type Json, list, object, text } from '../json.ts';
 import { mediaComplaints } from './rules-media.ts';
 import { status } from './refusal.ts';
-import { type Checked, type Complaints, vertexMessage } from './checked.ts';
+import { type Checked, type Complaints, declares, vertexMessage } from './checked.ts';
 import { isSignature } from './thought.ts';
 
 interface Turn {
@@ -24,9 +24,6 @@ export function* turnComplaints(checked: Checked): Complaints {
     yield* orderComplaints(turn, turns[i - 1], turns[i + 1], declares(raw));
   yield* signatureComplaints(turns, checked);
 }
-
-const declares = (raw: Json): boolean =>
-  list(raw['tools']).some((tool) => list(object(tool)['functionDeclarations']).length > 0);
 
 function turnOf(content: Json): Turn {
   const parts = list(content['parts']).map(object);

@@ -1,6 +1,6 @@
 import type { Reply } from '../dialect.ts';
 import { type Json, list, object, text } from '../json.ts';
-import { type Checked, type Complaints, vertexMessage } from './checked.ts';
+import { type Checked, type Complaints, hasOwnTools, vertexMessage } from './checked.ts';
 import { status } from './refusal.ts';
 import { configComplaints } from './rules-config.ts';
 import { declarationComplaints } from './rules-schema.ts';
@@ -48,10 +48,7 @@ function* toolComplaints(checked: Checked): Complaints {
     yield `Function calling is not enabled for models/${model.id}`;
   if (tools.some((tool) => Object.keys(tool).length === 0))
     yield "* GenerateContentRequest.tools[0].tool_type: required one_of 'tool_type' must have one initialized field\n";
-  const own = tools.some((tool) =>
-    Object.keys(tool).some((name) => name !== 'functionDeclarations'),
-  );
-  if (own && declared.length > 0 && model.generation < 3)
+  if (hasOwnTools(raw) && declared.length > 0 && model.generation < 3)
     yield 'Tool use with function calling is unsupported';
   yield* declarationComplaints(checked);
   const config = object(object(raw['toolConfig'])['functionCallingConfig']);

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import type { Answer, Choice, Usage } from '../answer.ts';
 import type { Draft } from '../dialect.ts';
-import type { Json } from '../json.ts';
+import { argumentsOf, type Json } from '../json.ts';
 import type { Writer } from '../play.ts';
 import { hash } from '../tokens.ts';
 import type { StreamEvent } from '../write.ts';
@@ -86,7 +86,7 @@ function partsOf(choice: Choice, writing: Writing): Draft[] {
  */
 function callsOf(choice: Choice, { model, surface }: Writing): Draft[] {
   return choice.calls.map(({ id, name, arguments: pieces }, i) => {
-    const args: unknown = parsed(pieces.join(''));
+    const args = argumentsOf(pieces.join(''));
     const part: Draft = {
       functionCall: {
         name,
@@ -98,15 +98,6 @@ function callsOf(choice: Choice, { model, surface }: Writing): Draft[] {
       part['thoughtSignature'] = signature(part);
     return part;
   });
-}
-
-/** A limit that cuts the arguments leaves no valid JSON; this vendor then sends none. */
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
 }
 
 interface Chunk {
