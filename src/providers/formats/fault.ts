@@ -8,7 +8,7 @@ import {
   parse,
   textOf,
 } from '../../base/json.ts';
-import type { VendorAnswer, PendingAnswer } from '../adapter.ts';
+import type { Adapter, VendorAnswer, PendingAnswer } from '../adapter.ts';
 import { sanitizeVendorMessage } from '../vendor-message.ts';
 
 /**
@@ -289,6 +289,12 @@ export function faultOf(
     (kind === 'rate_limited' ? (resetAfter(headers) ?? spokenDelay(refused.message)) : undefined);
   return fault(kind, refused, status, retryAfterMs);
 }
+
+/** The `fault` of an adapter whose vendor has these rules. */
+export const faultReader =
+  (rules?: readonly FaultRule[]): Adapter['fault'] =>
+  (status, headers, reply) =>
+    faultOf(status, headers, reply, rules);
 
 function spokenDelay(message: string): number | undefined {
   const match = /try again in (\d+(?:\.\d+)?(?:ms|s|m)(?:\d+(?:\.\d+)?s)?)/i.exec(message);

@@ -14,7 +14,7 @@ import {
 } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
-import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 import { readUsageObject } from './openai-chat/response.ts';
 
 /** An answer (developers.openai.com/api/reference/moderations, 2026-08). */
@@ -52,7 +52,7 @@ export function openaiModerations({
       ),
     }),
     read: (reply, _, call) => read(reply, call, faults),
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
+    fault: faultReader(faults),
   };
 }
 

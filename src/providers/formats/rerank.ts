@@ -15,7 +15,7 @@ import {
 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../adapter.ts';
-import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 
 /**
  * An answer: Cohere's (docs.cohere.com/reference/rerank, 2026-08), with the members for results and
@@ -82,7 +82,7 @@ export function rerank(quirks: RerankQuirks = {}): WholeAdapter {
   return {
     ask: (call) => ask(call, quirks),
     read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
+    fault: faultReader(faults),
   };
 }
 

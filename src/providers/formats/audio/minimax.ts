@@ -1,7 +1,7 @@
 import { countOf, objectOf, textOf, type Documented } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { notSent } from '../../not-sent.ts';
-import { faultOf, faultWithin, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, type FaultRule } from '../fault.ts';
 import {
   SpeechStream,
   type SpeechEvent,
@@ -59,7 +59,7 @@ export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       read: (event) => readEvent(event, faults),
     });
   },
-  fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+  fault: faultReader(faults),
 });
 
 function readEvent(

@@ -26,7 +26,7 @@ import {
 } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat, SpeechFormat } from '../../media-request.ts';
 import { notSent, setAmong } from '../../not-sent.ts';
-import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
 import {
@@ -110,8 +110,6 @@ const timed: readonly TranscriptFormat[] = ['srt', 'vtt', 'verbose_json'];
  */
 export function openaiTranscriptions(quirks: TranscriptionQuirks = {}): AudioAdapter {
   const { faults = [], streams = () => false } = quirks;
-  const fault: AudioAdapter['fault'] = (status, headers, reply) =>
-    faultOf(status, headers, reply, faults);
   return {
     ask: (call) => ask(call, quirks),
     read: (reply, contentType, call) => read(reply, contentType, call, quirks),
@@ -119,7 +117,7 @@ export function openaiTranscriptions(quirks: TranscriptionQuirks = {}): AudioAda
       streams(call.upstreamModel) && !contentType.startsWith('application/json')
         ? new TranscriptEvents(faults)
         : new TranscriptInOne((reply) => read(reply, 'application/json', inJson(call), quirks)),
-    fault,
+    fault: faultReader(faults),
   };
 }
 
@@ -354,7 +352,7 @@ export function openaiSpeech(quirks: SpeechQuirks = {}): AudioAdapter {
         : 'bytes';
       return new SpeechStream(call, voiceFormat(call, makes), source);
     },
-    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+    fault: faultReader(faults),
   };
 }
 

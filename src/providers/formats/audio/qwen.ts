@@ -9,7 +9,7 @@ import {
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { notSent } from '../../not-sent.ts';
 import { audioContentTypes } from '../../media-request.ts';
-import { faultOf, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultOf, protocolFault, type FaultRule } from '../fault.ts';
 import {
   SpeechStream,
   type SpeechEvent,
@@ -139,7 +139,7 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       made === 'wav' ? { hz: usualHz } : undefined,
     );
   },
-  fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+  fault: faultReader(faults),
 });
 
 function readEvent(event: Documented<QwenSpeechEvent>, faults: readonly FaultRule[]): SpeechEvent {

@@ -23,7 +23,7 @@ import {
 } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat } from '../../media-request.ts';
 import { SseFrames } from '../../stream/frames.ts';
-import { faultWithin, protocolFault, faultOf, isFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
 import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
 
 /** An event (developers.openai.com/api/reference/audio, 2026-08). */
@@ -234,6 +234,6 @@ export function transcriptionAdapter({
     },
     read: (reply, _, call) => answer(reply, call),
     stream: (call) => new TranscriptInOne((reply) => answer(reply, inJson(call))),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+    fault: faultReader(faults),
   };
 }

@@ -1,7 +1,7 @@
 import { textOf, type Documented } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { notSent } from '../../not-sent.ts';
-import { faultOf, type FaultRule } from '../fault.ts';
+import { faultReader, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
 import { type OpenAiTranscript, transcriptOf } from './openai.ts';
 import {
@@ -76,5 +76,5 @@ export const xaiSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   read: (reply) => noVoiceFault(reply, faults),
   stream: (call, contentType) =>
     new SpeechStream(call, voiceFormat(call, makes), soundSource(contentType, faults)),
-  fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+  fault: faultReader(faults),
 });

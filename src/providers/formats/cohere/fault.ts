@@ -1,7 +1,7 @@
 import type { Fault } from '../../../base/fault.ts';
 import { type Documented, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
-import { faultOf, type FaultHeaders, type FaultRule } from '../fault.ts';
+import { faultReader, type FaultRule } from '../fault.ts';
 import type { CohereError } from './types.ts';
 
 /**
@@ -19,8 +19,7 @@ export const cohereFaultRules: readonly FaultRule[] = [
   { status: 501, kind: 'bad_request' },
 ];
 
-export const cohereFault = (status: number, headers: FaultHeaders, reply: string): Fault =>
-  faultOf(status, headers, reply, cohereFaultRules);
+export const cohereFault = faultReader(cohereFaultRules);
 
 /** The fault in the place of an answer or of an event. */
 export function cohereFaultWithin(body: JsonObject): Fault | undefined {

@@ -17,7 +17,7 @@ import {
 } from '../../../base/json.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
 import { setAmong } from '../../not-sent.ts';
-import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { acceptsValue, type DroppedMember } from '../openai-chat/quirks.ts';
 import { readUsage, type ChatUsage } from '../openai-chat/response.ts';
 import {
@@ -75,7 +75,7 @@ export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
     textOnly,
     ask: (call) => ask(call, quirks),
     read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks.faults),
+    fault: faultReader(quirks.faults),
     ...(inputsMax === undefined ? {} : { split: (call) => embeddingsParts(call, inputsMax) }),
   };
 }
@@ -220,6 +220,6 @@ export function multimodalEmbeddings({ faults }: Pick<EmbeddingsQuirks, 'faults'
         return faultWithin(body, faults) ?? protocolFault('an answer without a vector');
       return vectorsAnswer(call, [vector], objectOf(body.usage)?.prompt_tokens, textOf(body.id));
     },
-    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+    fault: faultReader(faults),
   };
 }

@@ -12,7 +12,7 @@ import {
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
-import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { noMask } from './mask.ts';
 import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
@@ -123,7 +123,7 @@ export function dashscopeImages(faults: readonly FaultRule[]): ImageAdapter {
     split: (call) => splitByCount(call, familyOf(call).most),
     misfit,
     read: (reply, _, call) => read(reply, call, faults),
-    fault: faultReaders(faults).fault,
+    fault: faultReader(faults),
   };
 }
 

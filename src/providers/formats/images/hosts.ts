@@ -7,17 +7,11 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
-import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { noMask } from './mask.ts';
 import { openaiImages } from './openai.ts';
 import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
-import {
-  faultReaders,
-  jsonRequest,
-  imagesAnswer,
-  moderationFault,
-  splitByCount,
-} from './response.ts';
+import { jsonRequest, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** Fireworks' answer (docs.fireworks.ai, generate-a-new-image-from-a-text-prompt, 2026-08). */
 interface WorkflowAnswer {
@@ -109,7 +103,7 @@ export function siliconflowImages(faults: readonly FaultRule[]): ImageAdapter {
         : undefined;
     },
     read: openaiImages({ faults }).read,
-    fault: faultReaders(faults).fault,
+    fault: faultReader(faults),
   };
 }
 
@@ -160,7 +154,7 @@ export function fireworksImages(faults: readonly FaultRule[]): ImageAdapter {
         ? undefined
         : { param: 'image', why: 'This model takes no pictures.' },
     read: (reply, _, call) => readWorkflow(reply, call, faults),
-    fault: faultReaders(faults).fault,
+    fault: faultReader(faults),
   };
 }
 
@@ -223,7 +217,7 @@ export function openrouterImages(faults: readonly FaultRule[]): ImageAdapter {
     split: (call) => splitByCount(call, 1),
     misfit: (call) => (imageRequestOf(call).mask === undefined ? undefined : noMask),
     read: openaiImages({ faults }).read,
-    fault: faultReaders(faults).fault,
+    fault: faultReader(faults),
   };
 }
 
@@ -256,7 +250,7 @@ export function cogView(faults: readonly FaultRule[]): ImageAdapter {
     },
     split: (call) => splitByCount(call, 1),
     read,
-    fault: faultReaders(faults).fault,
+    fault: faultReader(faults),
   };
 }
 

@@ -9,11 +9,11 @@ import {
   type ImageMisfit,
   imageRequestOf,
 } from '../../adapter.ts';
-import { protocolFault } from '../fault.ts';
+import { faultReader, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
-import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
+import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** An answer (developer.ideogram.ai, generate-v3, 2026-10). */
 interface IdeogramAnswer {
@@ -78,7 +78,7 @@ const speeds: Readonly<Record<string, string>> = {
  * The key is sent as `Api-Key`; 422 means that the vendor rejected the prompt
  * (developer.ideogram.ai, generate-v3, 2026-10).
  */
-const { fault } = faultReaders([{ status: 422, text: /safety/i, kind: 'content_policy' }]);
+const fault = faultReader([{ status: 422, text: /safety/i, kind: 'content_policy' }]);
 
 /**
  * Ideogram 3 and 4, which answer at once. With a mask an image is edited, without one it is

@@ -6,15 +6,9 @@ import {
   type ImageAdapter,
   imageRequestOf,
 } from '../../adapter.ts';
-import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
-import {
-  faultReaders,
-  jsonRequest,
-  imagesAnswer,
-  moderationFault,
-  splitByCount,
-} from './response.ts';
+import { jsonRequest, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** An answer (platform.minimaxi.com/document/image-generation, 2026-08). */
 interface MinimaxImages {
@@ -61,7 +55,7 @@ export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
     },
     split: (call) => splitByCount(call, picturesAtOnce),
     read: (reply, _, call) => read(reply, call, faults),
-    fault: faultReaders(faults).fault,
+    fault: faultReader(faults),
   };
 }
 

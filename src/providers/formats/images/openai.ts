@@ -24,7 +24,7 @@ import {
 } from '../../adapter.ts';
 import { type ImageSize, type ImageRequest, imageSizeText } from '../../media-request.ts';
 import { setAmong } from '../../not-sent.ts';
-import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { formRequest } from '../multipart.ts';
 import { fittedSize, nearestRatio } from './request.ts';
 import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
@@ -189,7 +189,7 @@ export function openaiImages(quirks: ImagesQuirks = {}): ImageAdapter {
       dropped: setAmong(call, refused(call, quirks)),
     }),
     read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks.faults),
+    fault: faultReader(quirks.faults),
     ...(nMax === undefined
       ? {}
       : { split: (call) => partsWithImageUsage(splitByCount(call, nMax(imageRequestOf(call)))) }),
@@ -205,7 +205,7 @@ export function openaiEdits(quirks: ImagesQuirks = {}, path = '/images/edits'): 
   return {
     ask: (call) => form(call, quirks, path),
     read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks.faults),
+    fault: faultReader(quirks.faults),
     ...(nMax === undefined
       ? {}
       : { split: (call) => partsWithImageUsage(splitByCount(call, nMax(imageRequestOf(call)))) }),

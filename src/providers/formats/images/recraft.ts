@@ -16,11 +16,11 @@ import {
   type ImageMisfit,
   imageRequestOf,
 } from '../../adapter.ts';
-import { protocolFault } from '../fault.ts';
+import { faultReader, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
-import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
+import { jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
 /** An answer (recraft.ai/docs/api-reference, 2026-11). */
 interface RecraftAnswer {
@@ -73,7 +73,7 @@ const knownInForms = {
  */
 const usualStrength = 0.5;
 
-const { fault } = faultReaders();
+const fault = faultReader();
 const parts: ImageAdapter['split'] = (call) => splitByCount(call, picturesAtOnce);
 
 /** OpenAI's generations, except for sizes and refusals. */

@@ -12,7 +12,7 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { totalQuantities } from '../adapters.ts';
-import { type FaultHeaders, faultOf, protocolFault, type FaultRule } from '../fault.ts';
+import { type FaultHeaders, faultReader, protocolFault, type FaultRule } from '../fault.ts';
 
 const nothing = Buffer.alloc(0);
 const json = { 'content-type': 'application/json' } as const;
@@ -72,8 +72,7 @@ export const finalFault = (fault: Fault): PendingFault => ({ ...fault, ended: tr
  * to a poll: of these, only 404 and 410 mean that the task is gone.
  */
 export function faultReaders(rules: readonly FaultRule[] = []) {
-  const fault = (status: number, headers: FaultHeaders, reply: string): Fault =>
-    faultOf(status, headers, reply, rules);
+  const fault = faultReader(rules);
   const polled = (status: number, headers: FaultHeaders, reply: string): PendingFault => ({
     ...fault(status, headers, reply),
     ...(status === 404 || status === 410 ? { gone: true } : {}),

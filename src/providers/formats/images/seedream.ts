@@ -16,10 +16,10 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
-import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { noMask } from './mask.ts';
 import { extraMembers, fittedSize, namingUnsent } from './request.ts';
-import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
+import { jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
 /** An answer; images have errors of their own (volcengine.com/docs/82379/1541523, 2026-08). */
 interface SeedreamAnswer {
@@ -102,7 +102,7 @@ export function seedream(faults: readonly FaultRule[]): ImageAdapter {
       return undefined;
     },
     read: (reply, _, call) => read(reply, call, faults),
-    fault: faultReaders(faults).fault,
+    fault: faultReader(faults),
   };
 }
 

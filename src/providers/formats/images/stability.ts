@@ -8,11 +8,11 @@ import {
   type ImageMisfit,
   imageRequestOf,
 } from '../../adapter.ts';
-import { type FaultHeaders, protocolFault } from '../fault.ts';
+import { faultReader, type FaultHeaders, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
-import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
+import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** An answer in JSON (platform.stability.ai/docs/api-reference, 2026-10). */
 interface StabilityAnswer {
@@ -60,7 +60,7 @@ const known = {
 /** The strength of a change if the client sets none: the vendor requires the member. */
 const usualStrength = 0.7;
 
-const { fault } = faultReaders();
+const fault = faultReader();
 
 /** Stable Image: a form in, one image out. */
 export const stabilityImages: ImageAdapter = {

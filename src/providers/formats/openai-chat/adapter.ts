@@ -24,7 +24,7 @@ import { stopsToWatch, fitChat } from '../../support/fit.ts';
 import { hasMediaInResults } from '../../support/messages.ts';
 import { supportTable, type ModelRules } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
-import { faultOf } from '../fault.ts';
+import { faultReader } from '../fault.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { readChatResponse } from './response.ts';
 import { ChatStream } from './stream.ts';
@@ -55,7 +55,7 @@ export function openaiChat(quirks: ChatQuirks = {}): Adapter {
     stream,
     collect: (call) => new ChatCollector(call, stream),
     needsBytes: ({ kind }) => !readsAddresses.includes(kind),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks.faults),
+    fault: faultReader(quirks.faults),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Adapter, VendorCall } from '../../adapter.ts';
-import { faultOf } from '../fault.ts';
+import { faultReader } from '../fault.ts';
 import { readCompletion, CompletionCollector, completionParts } from './response.ts';
 import { completionRequest, type CompletionQuirks } from './request.ts';
 import { CompletionsStream } from './stream.ts';
@@ -24,6 +24,6 @@ export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
     stream,
     split: quirks.onePrompt === true ? completionParts : undefined,
     collect: (call) => new CompletionCollector(call, stream),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+    fault: faultReader(faults),
   };
 }

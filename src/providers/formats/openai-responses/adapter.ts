@@ -31,7 +31,7 @@ import {
   supportTable,
 } from '../../support/rules.ts';
 import { unsupportedInResponses } from '../../support/unsupported.ts';
-import { faultOf, protocolFault, faultWithin, type FaultRule } from '../fault.ts';
+import { faultReader, protocolFault, faultWithin, type FaultRule } from '../fault.ts';
 import { responsesOutputTokensMin } from './chat-request.ts';
 import { responseFailure } from './chat.ts';
 import { rewriteResponse, responseExtras, withExtras, responsesQuantities } from './response.ts';
@@ -72,7 +72,7 @@ export function openaiResponses(quirks: ResponsesQuirks = {}): Adapter {
     },
     stream: (call) => new ResponsesStream(call, faults),
     collect: (call) => new ResponsesCollector(call, faults),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+    fault: faultReader(faults),
   };
 }
 
@@ -259,7 +259,7 @@ export function responsesCount(faults: readonly FaultRule[] = []): BaseAdapter {
       if (typeof body.input_tokens !== 'number') return protocolFault('a count without a number');
       return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
     },
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
+    fault: faultReader(faults),
   };
 }
 
@@ -289,6 +289,6 @@ export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
     },
     stream: (call) => new ResponsesStream(call, faults),
     collect: (call) => new ResponsesCollector(call, faults),
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
+    fault: faultReader(faults),
   };
 }

@@ -32,7 +32,7 @@ import { foreignEffort, reasons, supportTable, type SupportTable } from '../../s
 import { unsupportedInChat } from '../../support/unsupported.ts';
 import { perCall } from '../adapters.ts';
 import type { ChatAnnotation, ChatRequest } from '../openai-chat/types.ts';
-import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { chatOverResponsesRequest, unsignedResponses, reasoningDetails } from './chat-request.ts';
 import { responsesQuantities } from './response.ts';
 import type { ResponseItem, ResponseResource, ResponseStreamEvent } from './types.ts';
@@ -68,7 +68,7 @@ export function chatOverResponses(quirks: ChatOverResponsesQuirks = {}): Adapter
     collect: (call) => new ChatCollector(call, stream),
     needsBytes: ({ kind }) => kind === 'file',
     unsigned: unsignedResponses,
-    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+    fault: faultReader(faults),
   };
 }
 
