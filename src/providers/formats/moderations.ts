@@ -14,6 +14,7 @@ import {
 } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
+import { jsonHeaders } from './json-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 import { readUsageObject } from './openai-chat/response.ts';
 
@@ -44,7 +45,7 @@ export function openaiModerations({
   return {
     ask: (call) => ({
       path: '/moderations',
-      headers: { 'content-type': 'application/json' },
+      headers: jsonHeaders,
       body: editJsonBytes(
         call.bytes,
         [{ path: ['model'], json: jsonText(call.upstreamModel) }],

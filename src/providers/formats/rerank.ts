@@ -15,6 +15,7 @@ import {
 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../adapter.ts';
+import { jsonHeaders } from './json-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 
 /**
@@ -71,8 +72,6 @@ export interface RerankQuirks {
   readonly faults?: readonly FaultRule[];
 }
 
-const headers = { 'content-type': 'application/json' } as const;
-
 /**
  * The wire format of `/rerank`: `{query, documents, top_n}` in, indexes by relevance out. The
  * adapter puts the client's own documents into the answer.
@@ -107,7 +106,11 @@ function ask(
     changes.push({ path: [name], json: jsonText(value) });
   if (documents.some(isObject))
     changes.push({ path: ['documents'], json: jsonText(documents.map(documentText)) });
-  return { path: path(call), headers, body: editJsonBytes(call.bytes, changes, call.skeleton) };
+  return {
+    path: path(call),
+    headers: jsonHeaders,
+    body: editJsonBytes(call.bytes, changes, call.skeleton),
+  };
 }
 
 function read(

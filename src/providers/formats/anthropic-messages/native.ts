@@ -27,6 +27,7 @@ import { droppedReasoning } from '../../conversation/reasoning-request.ts';
 import { fittingId } from '../../conversation/call-ids.ts';
 import { withDropped } from '../../support/unsupported.ts';
 import { protocolFault } from '../fault.ts';
+import { jsonHeaders } from '../json-request.ts';
 import { messagesFault, messagesFaultWithin } from './fault.ts';
 import { type ClaudeTraits, claudeTraits, nearestEffort, thinkingFor } from './models.ts';
 import { MessageCollector, NativeMessageStream } from './native-stream.ts';
@@ -135,8 +136,6 @@ function askAt(path: string, call: VendorCall, changes: readonly JsonChange[]): 
   };
 }
 
-const json = { 'content-type': 'application/json' } as const;
-
 function headersOf({ clientHeaders }: VendorCall): VendorRequest['headers'] {
   let headers: Record<string, string> | undefined;
   for (const name of formatHeaders) {
@@ -145,7 +144,7 @@ function headersOf({ clientHeaders }: VendorCall): VendorRequest['headers'] {
     headers ??= { 'content-type': 'application/json' };
     headers[name] = Array.isArray(value) ? value.join(',') : value;
   }
-  return headers ?? json;
+  return headers ?? jsonHeaders;
 }
 
 /**

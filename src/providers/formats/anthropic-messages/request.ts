@@ -33,6 +33,7 @@ import { unsignedCalls, withCallSignatures } from '../../conversation/call-signa
 import type { ChatRequest } from '../openai-chat/types.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
+import { jsonHeaders } from '../json-request.ts';
 import { type ClaudeTraits, claudeTraits, type Thinking, thinkingFor } from './models.ts';
 import { thinkingBlocks, turnSteps } from './reasoning.ts';
 import { planTools, type ToolPlan } from './tools.ts';
@@ -48,8 +49,6 @@ export interface MessagesHost {
   /** False where the host offers no structured outputs. */
   readonly structured?: boolean;
 }
-
-const headers = { 'content-type': 'application/json' } as const;
 
 /**
  * The members of a chat request that Claude has an equivalent for. It has two tiers of its own
@@ -107,7 +106,7 @@ export function messagesRequest(call: VendorCall<ChatRequest>, host: MessagesHos
   const path = host.path?.(call.upstreamModel, call.streamUpstream) ?? '/messages';
   return {
     path,
-    headers,
+    headers: jsonHeaders,
     ...bodyOfPieces(jsonPieces(sent, call.skeleton)),
     dropped: withSampling(dropped, body, sampled),
   };

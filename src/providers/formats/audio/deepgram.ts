@@ -3,6 +3,7 @@ import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { notSent } from '../../not-sent.ts';
 import { audioContentTypes } from '../../media-request.ts';
 import { faultOf, type FaultRule } from '../fault.ts';
+import { jsonRequest } from '../json-request.ts';
 import { saidIn, type TimedText } from './openai.ts';
 import { SpeechStream, speechMembers, voiceFormat, noVoiceFault, soundSource } from './speech.ts';
 import { secondsOf } from './transcript.ts';
@@ -124,9 +125,10 @@ const encodings = {
  */
 export const deepgramSpeech: AudioAdapter = {
   ask: (call) => ({
-    path: `/speak?${encodings[voiceFormat(call, ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])]}&model=${encodeURIComponent(call.upstreamModel)}`,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify({ text: speechRequestOf(call).input })),
+    ...jsonRequest(
+      `/speak?${encodings[voiceFormat(call, ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])]}&model=${encodeURIComponent(call.upstreamModel)}`,
+      { text: speechRequestOf(call).input },
+    ),
     dropped: notSent(call, speechMembers),
   }),
   read: (reply) => noVoiceFault(reply, faults),

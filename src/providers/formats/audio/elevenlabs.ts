@@ -3,6 +3,7 @@ import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { notSent } from '../../not-sent.ts';
 import { faultOf, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
+import { jsonRequest } from '../json-request.ts';
 import { saidIn, type TimedText } from './openai.ts';
 import {
   SpeechStream,
@@ -112,9 +113,10 @@ export const elevenlabsSpeech: AudioAdapter = {
     const settings =
       speed === undefined ? {} : { voice_settings: { speed: Math.min(1.2, Math.max(0.7, speed)) } };
     return {
-      path: `/text-to-speech/${encodeURIComponent(voiceOf(call, usualVoice))}/stream?output_format=${codec}`,
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify({ text: input, model_id: call.upstreamModel, ...settings })),
+      ...jsonRequest(
+        `/text-to-speech/${encodeURIComponent(voiceOf(call, usualVoice))}/stream?output_format=${codec}`,
+        { text: input, model_id: call.upstreamModel, ...settings },
+      ),
       dropped: notSent(call, speechMembers, ['voice', 'speed']),
     };
   },

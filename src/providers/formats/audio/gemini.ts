@@ -6,6 +6,7 @@ import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import { modelPath } from '../gemini/request.ts';
 import { geminiQuantities } from '../gemini/response.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../gemini/types.ts';
+import { jsonRequest } from '../json-request.ts';
 import { SpeechStream, type SpeechEvent, speechMembers, voiceFormat, voiceOf } from './speech.ts';
 
 const usualHz = 24_000;
@@ -30,9 +31,7 @@ export const geminiSpeech: AudioAdapter = {
       generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
     };
     return {
-      path: `${modelPath(call.upstreamModel)}:streamGenerateContent?alt=sse`,
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify(body)),
+      ...jsonRequest(`${modelPath(call.upstreamModel)}:streamGenerateContent?alt=sse`, body),
       dropped: notSent(call, speechMembers, ['voice', 'instructions']),
     };
   },

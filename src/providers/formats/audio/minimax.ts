@@ -2,6 +2,7 @@ import { countOf, objectOf, textOf, type Documented } from '../../../base/json.t
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { notSent } from '../../not-sent.ts';
 import { faultReader, faultWithin, type FaultRule } from '../fault.ts';
+import { jsonRequest } from '../json-request.ts';
 import {
   SpeechStream,
   type SpeechEvent,
@@ -45,9 +46,7 @@ export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       },
     };
     return {
-      path: '/t2a_v2',
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify(body)),
+      ...jsonRequest('/t2a_v2', body),
       dropped: notSent(call, speechMembers, ['voice', 'speed']),
     };
   },

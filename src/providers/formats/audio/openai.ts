@@ -28,6 +28,7 @@ import type { TranscriptionRequest, TranscriptFormat, SpeechFormat } from '../..
 import { notSent, setAmong } from '../../not-sent.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
+import { jsonHeaders } from '../json-request.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
 import {
   answerOf,
@@ -305,7 +306,7 @@ export const openrouterTranscriptions = (faults: readonly FaultRule[]): AudioAda
       );
       return {
         path: '/audio/transcriptions',
-        headers: { 'content-type': 'application/json' },
+        headers: jsonHeaders,
         body: Buffer.from(
           `{"model":${jsonText(call.upstreamModel)}${members.join('')},"input_audio":{"format":"${format}","data":"`,
         ),
@@ -373,7 +374,7 @@ function askSpeech(
   for (const member of drop) if (body[member] !== undefined) changes.push({ path: [member] });
   return {
     path: '/audio/speech',
-    headers: { 'content-type': 'application/json' },
+    headers: jsonHeaders,
     body: editJsonBytes(bytes, changes, skeleton),
     dropped: setAmong(call, drop),
   };

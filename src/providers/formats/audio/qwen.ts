@@ -10,6 +10,7 @@ import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { notSent } from '../../not-sent.ts';
 import { audioContentTypes } from '../../media-request.ts';
 import { faultReader, faultOf, protocolFault, type FaultRule } from '../fault.ts';
+import { jsonHeaders } from '../json-request.ts';
 import {
   SpeechStream,
   type SpeechEvent,
@@ -51,8 +52,6 @@ interface QwenSpeechEvent {
   };
 }
 
-const json = { 'content-type': 'application/json' } as const;
-
 /**
  * help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08: a chat about one recording in
  * base64; a system message gives context. The answer is text.
@@ -74,7 +73,7 @@ export const qwenTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =
       const sound = `{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"data:${audioContentTypes[format]};base64,`;
       return {
         path: '/chat/completions',
-        headers: json,
+        headers: jsonHeaders,
         body: Buffer.from(start + sound),
         rest: [{ file, as: 'base64' }, Buffer.from('"}}]}]}')],
         dropped: notSent(call, transcriptMembers, ['language', 'prompt']),
@@ -122,7 +121,7 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
     };
     return {
       path: '/../../api/v1/services/aigc/multimodal-generation/generation',
-      headers: { ...json, 'x-dashscope-sse': 'enable' },
+      headers: { ...jsonHeaders, 'x-dashscope-sse': 'enable' },
       body: Buffer.from(JSON.stringify(body)),
       dropped: notSent(call, speechMembers, ['voice']),
     };

@@ -3,6 +3,7 @@ import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { notSent } from '../../not-sent.ts';
 import { faultReader, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
+import { jsonRequest } from '../json-request.ts';
 import { type OpenAiTranscript, transcriptOf } from './openai.ts';
 import {
   SpeechStream,
@@ -67,9 +68,7 @@ export const xaiSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       },
     };
     return {
-      path: '/tts',
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify(body)),
+      ...jsonRequest('/tts', body),
       dropped: notSent(call, speechMembers, ['voice']),
     };
   },

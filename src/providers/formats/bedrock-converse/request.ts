@@ -26,11 +26,10 @@ import { refuseServiceTier } from '../../billable-features.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction, wantsSingleCall } from '../../support/fit.ts';
+import { jsonHeaders } from '../json-request.ts';
 import { type ConverseModel, converseModel } from './models.ts';
 import { TurnsWriter, cachePoint } from './messages.ts';
 import type { ConverseChatRequest, InferenceConfiguration, TopKFields } from './types.ts';
-
-const headers = { 'content-type': 'application/json' } as const;
 
 /** The members of a chat request that Converse has an equivalent for. */
 const chatToConverse = chatTranslation(['parallel_tool_calls']);
@@ -89,7 +88,7 @@ export function converseRequest(call: VendorCall<ConverseChatRequest>): VendorRe
   const path = `/model/${uriEncoded(call.upstreamModel)}/converse${call.streamUpstream ? '-stream' : ''}`;
   return {
     path,
-    headers,
+    headers: jsonHeaders,
     body: Buffer.from(JSON.stringify(sent)),
     dropped: droppedOf(call, inference, fields, betas.lost, dropped),
   };

@@ -26,9 +26,8 @@ import { withDropped, droppedMembers, chatTranslation } from '../../support/unsu
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction } from '../../support/fit.ts';
 import type { ChatMessage, ChatToolChoice } from '../openai-chat/types.ts';
+import { jsonHeaders } from '../json-request.ts';
 import type { CohereChatRequest, CohereSchema } from './types.ts';
-
-const headers = { 'content-type': 'application/json' } as const;
 
 /** Cohere's own members, which OpenAI's format has no equivalent for. */
 const own = ['documents', 'citation_options', 'safety_mode', 'strict_tools', 'priority'] as const;
@@ -77,7 +76,12 @@ export function cohereRequest(call: VendorCall<CohereChatRequest>): VendorReques
     ),
     stream: call.streamUpstream,
   };
-  return { path: '/chat', headers, body: Buffer.from(JSON.stringify(sent)), dropped };
+  return {
+    path: '/chat',
+    headers: jsonHeaders,
+    body: Buffer.from(JSON.stringify(sent)),
+    dropped,
+  };
 }
 
 interface Tools {

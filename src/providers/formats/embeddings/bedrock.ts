@@ -23,6 +23,7 @@ import {
 } from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
 import { rerank } from '../rerank.ts';
+import { jsonHeaders } from '../json-request.ts';
 
 /** An answer, beside its vector (model-parameters-titan-embed-text.html, 2026-08). */
 interface TitanAnswer {
@@ -117,15 +118,13 @@ const refusedIn = (body: unknown): Fault =>
     ? converseException('', body)
     : protocolFault('an answer without vectors');
 
-const headers = { 'content-type': 'application/json' } as const;
-
 /** Embedding models behind Bedrock's InvokeModel. */
 export const bedrockEmbeddings: WholeAdapter = {
   textOnly: true,
   split: (call) => embeddingsParts(call, familyOf(call).textsMax),
   ask: (call): VendorRequest => ({
     path: invokePath(call),
-    headers,
+    headers: jsonHeaders,
     body: Buffer.from(JSON.stringify(familyOf(call).body(call))),
     dropped: notSent(call, embeddingsMembers, familyOf(call).members),
   }),

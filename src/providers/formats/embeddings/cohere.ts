@@ -19,6 +19,7 @@ import {
   textOf,
 } from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
+import { jsonHeaders } from '../json-request.ts';
 
 /** An answer, beside its vectors (docs.cohere.com/reference/embed, 2026-08). */
 interface CohereEmbedAnswer {
@@ -71,7 +72,7 @@ export const cohereEmbed: WholeAdapter = {
   split: (call) => embeddingsParts(call, cohereTextsMax),
   ask: (call) => ({
     path: '/embed',
-    headers: { 'content-type': 'application/json' },
+    headers: jsonHeaders,
     body: Buffer.from(JSON.stringify({ model: call.upstreamModel, ...cohereEmbedBody(call) })),
     dropped: notSent(call, embeddingsMembers, cohereEmbedMembers),
   }),

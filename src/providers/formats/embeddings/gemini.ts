@@ -21,6 +21,7 @@ import {
   textOf,
 } from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
+import { jsonHeaders } from '../json-request.ts';
 
 /**
  * An answer of the Gemini API, or of Vertex with its `predictions` (ai.google.dev/api/embeddings
@@ -42,11 +43,9 @@ interface Prediction {
   readonly embeddings: { readonly statistics: { readonly token_count: number } };
 }
 
-const headers = { 'content-type': 'application/json' } as const;
-
 const askWith = (call: VendorCall, method: string, body: JsonObject): VendorRequest => ({
   path: `${modelPath(call.upstreamModel)}:${method}`,
-  headers,
+  headers: jsonHeaders,
   body: Buffer.from(JSON.stringify(body)),
   dropped: notSent(call, embeddingsMembers, ['task_type']),
 });

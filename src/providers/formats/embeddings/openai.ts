@@ -20,6 +20,7 @@ import { setAmong } from '../../not-sent.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { acceptsValue, type DroppedMember } from '../openai-chat/quirks.ts';
 import { readUsage, type ChatUsage } from '../openai-chat/response.ts';
+import { jsonHeaders } from '../json-request.ts';
 import {
   embeddingsParts,
   byteVectorText,
@@ -63,8 +64,6 @@ export interface EmbeddingsQuirks {
 /** For vendors that know no `encoding_format`, or only numbers. */
 export const numbersOnly: readonly DroppedMember[] = [{ member: 'encoding_format', but: 'float' }];
 
-const headers = { 'content-type': 'application/json' } as const;
-
 /**
  * The wire format of OpenAI's `/embeddings` (developers.openai.com/api/reference/embeddings,
  * 2026-08): the bytes stay the same except for the model and the vendor's departures.
@@ -97,7 +96,7 @@ function ask(
   );
   return {
     path,
-    headers,
+    headers: jsonHeaders,
     body: editJsonBytes(bytes, changes, skeleton),
     dropped: setAmong(
       call,
@@ -206,7 +205,7 @@ export function multimodalEmbeddings({ faults }: Pick<EmbeddingsQuirks, 'faults'
       ];
       return {
         path: '/embeddings/multimodal',
-        headers: { 'content-type': 'application/json' },
+        headers: jsonHeaders,
         body: editJsonBytes(call.bytes, changes, call.skeleton),
       };
     },

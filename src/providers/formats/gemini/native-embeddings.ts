@@ -9,6 +9,7 @@ import {
 } from '../../../base/json.ts';
 import type { WholeAdapter } from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
+import { jsonHeaders } from '../json-request.ts';
 import { geminiFault, geminiFaultWithin } from './fault.ts';
 import { modelChanges } from './native.ts';
 import { modelPath } from './request.ts';
@@ -39,7 +40,7 @@ export const geminiNativeEmbeddings: WholeAdapter = {
     ];
     return {
       path: `${modelPath(upstreamModel)}:${method}`,
-      headers: { 'content-type': 'application/json' },
+      headers: jsonHeaders,
       body: editJsonBytes(bytes, changes, skeleton),
     };
   },

@@ -23,9 +23,8 @@ import { modelPath } from './request.ts';
 import type { GenerateContentRequest } from './request-types.ts';
 import { isOwnSignature } from './signature.ts';
 import { sentName } from '../../conversation/spelling.ts';
+import { jsonHeaders, jsonRequest } from '../json-request.ts';
 import type { GenerateContentResponse } from './types.ts';
-
-const headers = { 'content-type': 'application/json' } as const;
 
 /**
  * The adapter for clients of `generateContent` and a vendor of the same format. The bytes stay the
@@ -43,7 +42,7 @@ export const geminiNative: Adapter = {
     ];
     return {
       path: `${modelPath(call.upstreamModel)}:${method}`,
-      headers,
+      headers: jsonHeaders,
       ...bodyOfPieces(editJsonPieces(call.bytes, changes, call.skeleton)),
     };
   },
@@ -157,7 +156,7 @@ function countRequest(
   const sent = objectOf(parse(call.bytes.toString('utf8'))) ?? {};
   return {
     path: `${modelPath(call.upstreamModel)}:countTokens`,
-    headers,
+    headers: jsonHeaders,
     body: editJsonBytes(call.bytes, changesOf(sent, call.upstreamModel)),
   };
 }
@@ -178,10 +177,6 @@ export const vertexNativeCount: BaseAdapter = {
         return value == null ? [] : [[name, value]];
       }),
     );
-    return {
-      path: `${modelPath(call.upstreamModel)}:countTokens`,
-      headers,
-      body: Buffer.from(JSON.stringify(body)),
-    };
+    return jsonRequest(`${modelPath(call.upstreamModel)}:countTokens`, body);
   },
 };

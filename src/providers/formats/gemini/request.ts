@@ -20,13 +20,12 @@ import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction } from '../../support/fit.ts';
+import { jsonHeaders } from '../json-request.ts';
 import { geminiContents, isSigned } from './contents.ts';
 import { type GeminiModel, geminiModel, takesPenalties, isThird } from './models.ts';
 import { geminiSchema } from './schema.ts';
 import { thinkingConfigOf, thinks } from './thinking.ts';
 import type { GeminiChatRequest, GeminiChatTool } from './types.ts';
-
-const headers = { 'content-type': 'application/json' } as const;
 
 /** The members of a chat request that Gemini has an equivalent for. */
 const chatToGemini = chatTranslation([
@@ -100,7 +99,7 @@ export function geminiRequest(call: VendorCall<GeminiChatRequest>): VendorReques
   const method = call.streamUpstream ? 'streamGenerateContent?alt=sse' : 'generateContent';
   return {
     path: `${modelPath(call.upstreamModel)}:${method}`,
-    headers,
+    headers: jsonHeaders,
     body: Buffer.from(`${json}}`),
     dropped,
   };

@@ -11,13 +11,12 @@ import {
 } from '../../adapter.ts';
 import type { InputImage } from '../../media-request.ts';
 import { protocolFault } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
   finalFault,
   faultReaders,
-  getRequest,
-  jsonRequest,
   imagesAnswer,
   moderationFault,
   splitByCount,

@@ -13,15 +13,14 @@ import {
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { noMask } from './mask.ts';
 import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
   faultReaders,
-  jsonRequest,
   imagesAnswer,
   splitByCount,
   finalFault,
-  getRequest,
   moderationFault,
 } from './response.ts';
 

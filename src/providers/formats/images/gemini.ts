@@ -28,9 +28,9 @@ import type {
   GenerateContentResponse,
   GoogleStatus,
 } from '../gemini/types.ts';
+import { jsonRequest } from '../json-request.ts';
 import { nearestRatio, extraMembers, namingUnsent } from './request.ts';
 import {
-  jsonRequest,
   imagesAnswer,
   moderationFault,
   splitByCount,

@@ -8,10 +8,11 @@ import {
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { jsonRequest } from '../json-request.ts';
 import { noMask } from './mask.ts';
 import { openaiImages } from './openai.ts';
 import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
-import { jsonRequest, imagesAnswer, moderationFault, splitByCount } from './response.ts';
+import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** Fireworks' answer (docs.fireworks.ai, generate-a-new-image-from-a-text-prompt, 2026-08). */
 interface WorkflowAnswer {

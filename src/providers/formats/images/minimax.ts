@@ -7,8 +7,9 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { jsonRequest } from '../json-request.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
-import { jsonRequest, imagesAnswer, moderationFault, splitByCount } from './response.ts';
+import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** An answer (platform.minimaxi.com/document/image-generation, 2026-08). */
 interface MinimaxImages {

@@ -26,6 +26,7 @@ import { type ImageSize, type ImageRequest, imageSizeText } from '../../media-re
 import { setAmong } from '../../not-sent.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { formRequest } from '../multipart.ts';
+import { jsonHeaders } from '../json-request.ts';
 import { fittedSize, nearestRatio } from './request.ts';
 import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 
@@ -98,8 +99,6 @@ export interface ImagesQuirks {
   readonly faults?: readonly FaultRule[];
   readonly path?: string;
 }
-
-const json = { 'content-type': 'application/json' } as const;
 
 /** Members that Tollgate sets itself, or that a vendor has no use for. */
 const ours = ['model', 'size', 'quality', 'response_format', 'n', 'stream', 'partial_images'];
@@ -184,7 +183,7 @@ export function openaiImages(quirks: ImagesQuirks = {}): ImageAdapter {
   return {
     ask: (call) => ({
       path,
-      headers: json,
+      headers: jsonHeaders,
       body: edited(call, quirks),
       dropped: setAmong(call, refused(call, quirks)),
     }),

@@ -18,9 +18,10 @@ import {
 } from '../../adapter.ts';
 import { faultReader, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
+import { jsonRequest } from '../json-request.ts';
 import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
-import { jsonRequest, imagesAnswer, splitByCount } from './response.ts';
+import { imagesAnswer, splitByCount } from './response.ts';
 
 /** An answer (recraft.ai/docs/api-reference, 2026-11). */
 interface RecraftAnswer {

@@ -13,13 +13,12 @@ import {
 import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import {
   finalFault,
   faultReaders,
-  getRequest,
-  jsonRequest,
   imagesAnswer,
   moderationFault,
   splitByCount,

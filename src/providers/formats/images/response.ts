@@ -4,7 +4,6 @@ import { objectOf, parse } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import {
   type VendorAnswer,
-  type VendorRequest,
   type VendorCall,
   type PendingFault,
   type SplitCall,
@@ -13,29 +12,6 @@ import {
 } from '../../adapter.ts';
 import { totalQuantities } from '../adapters.ts';
 import { type FaultHeaders, faultReader, protocolFault, type FaultRule } from '../fault.ts';
-
-const nothing = Buffer.alloc(0);
-const json = { 'content-type': 'application/json' } as const;
-
-export const jsonRequest = (
-  path: string,
-  body: unknown,
-  headers: VendorRequest['headers'] = {},
-): VendorRequest => ({
-  path,
-  headers: { ...json, ...headers },
-  body: Buffer.from(JSON.stringify(body)),
-});
-
-export const getRequest = (
-  path: string,
-  headers: VendorRequest['headers'] = {},
-): VendorRequest => ({
-  method: 'GET',
-  path,
-  headers,
-  body: nothing,
-});
 
 /**
  * The answer with the vendor's images, at most as many as the client requested; a fault when there

@@ -11,13 +11,12 @@ import {
 import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { noMask } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import {
   finalFault,
   faultReaders,
-  getRequest,
-  jsonRequest,
   imagesAnswer,
   moderationFault,
   splitByCount,

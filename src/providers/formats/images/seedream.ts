@@ -17,9 +17,10 @@ import {
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { jsonRequest } from '../json-request.ts';
 import { noMask } from './mask.ts';
 import { extraMembers, fittedSize, namingUnsent } from './request.ts';
-import { jsonRequest, imagesAnswer, splitByCount } from './response.ts';
+import { imagesAnswer, splitByCount } from './response.ts';
 
 /** An answer; images have errors of their own (volcengine.com/docs/82379/1541523, 2026-08). */
 interface SeedreamAnswer {

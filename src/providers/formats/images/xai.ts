@@ -2,10 +2,11 @@ import type { JsonObject } from '../../../base/json.ts';
 import { type ImageAdapter, imageRequestOf } from '../../adapter.ts';
 import { type ImageSize, dataUrl, imageResolutionOf } from '../../media-request.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonRequest } from '../json-request.ts';
 import { noMask } from './mask.ts';
 import { type ImagesQuirks, openaiImages } from './openai.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
-import { jsonRequest, splitByCount } from './response.ts';
+import { splitByCount } from './response.ts';
 
 /**
  * docs.x.ai/developers/models/grok-imagine-image, 2026-08: a ratio and one of two resolutions, no

@@ -25,6 +25,7 @@ import { hasMediaInResults } from '../../support/messages.ts';
 import { supportTable, type ModelRules } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
 import { faultReader } from '../fault.ts';
+import { jsonHeaders } from '../json-request.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { readChatResponse } from './response.ts';
 import { ChatStream } from './stream.ts';
@@ -59,8 +60,6 @@ export function openaiChat(quirks: ChatQuirks = {}): Adapter {
   };
 }
 
-const headers = { 'content-type': 'application/json' } as const;
-
 /**
  * Writes the vendor's request: the client's bytes, except for the model, members that metering
  * needs, and members that this model does not take.
@@ -75,7 +74,7 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
   const { body, rest } = bodyOf(call, model, changes, quirks);
   return {
     path: '/chat/completions',
-    headers,
+    headers: jsonHeaders,
     body,
     ...(rest === undefined ? {} : { rest }),
     ...(dropped.length === 0 ? {} : { dropped }),

@@ -9,6 +9,7 @@ import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { serviceTierChanges } from '../../billable-features.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonHeaders } from '../json-request.ts';
 import type { TextCompletionRequest } from './types.ts';
 
 /** How a vendor departs from OpenAI's `/completions`. */
@@ -28,8 +29,6 @@ export interface CompletionQuirks {
   readonly drop?: readonly string[];
   readonly faults?: readonly FaultRule[];
 }
-
-const headers = { 'content-type': 'application/json' } as const;
 
 /**
  * The client's bytes, except for the model, members that metering needs, and renamed or dropped
@@ -58,7 +57,7 @@ export function completionRequest(call: VendorCall, quirks: CompletionQuirks): V
     changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
   return {
     path: quirks.path ?? '/completions',
-    headers,
+    headers: jsonHeaders,
     body: editJsonBytes(call.bytes, changes, call.skeleton),
   };
 }

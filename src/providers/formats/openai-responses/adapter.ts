@@ -32,6 +32,7 @@ import {
 } from '../../support/rules.ts';
 import { unsupportedInResponses } from '../../support/unsupported.ts';
 import { faultReader, protocolFault, faultWithin, type FaultRule } from '../fault.ts';
+import { jsonHeaders } from '../json-request.ts';
 import { responsesOutputTokensMin } from './chat-request.ts';
 import { responseFailure } from './chat.ts';
 import { rewriteResponse, responseExtras, withExtras, responsesQuantities } from './response.ts';
@@ -76,7 +77,6 @@ export function openaiResponses(quirks: ResponsesQuirks = {}): Adapter {
   };
 }
 
-const headers = { 'content-type': 'application/json' } as const;
 const sealedReasoning = 'reasoning.encrypted_content';
 
 function responsesNativeRequest(
@@ -118,7 +118,7 @@ function responsesNativeRequest(
   );
   return {
     path: '/responses',
-    headers,
+    headers: jsonHeaders,
     body: sent.body,
     ...(sent.rest === undefined ? {} : { rest: sent.rest }),
     ...(taken.dropped.length === 0 ? {} : { dropped: taken.dropped }),
@@ -205,7 +205,6 @@ function readNative(
   };
 }
 
-const jsonHeaders = { 'content-type': 'application/json' } as const;
 /**
  * The members that the endpoints beside `/responses` take, at vendors that have all of it
  * (developers.openai.com/api/docs/api-reference/responses, 2026-08).

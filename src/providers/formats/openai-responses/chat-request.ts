@@ -30,6 +30,7 @@ import type {
   ChatRequest,
   ChatToolCall,
 } from '../openai-chat/types.ts';
+import { jsonHeaders } from '../json-request.ts';
 import type { ResponseItem } from './types.ts';
 
 /**
@@ -68,7 +69,6 @@ function reasoningItems(message: Documented<ChatMessage>): JsonObject[] {
   return items;
 }
 
-const headers = { 'content-type': 'application/json' } as const;
 /**
  * The least that the endpoint takes (developers.openai.com/api/docs/api-reference/responses/create,
  * 2026-08).
@@ -128,7 +128,7 @@ export function chatOverResponsesRequest(
   const { dropped } = taken;
   return {
     path: '/responses',
-    headers,
+    headers: jsonHeaders,
     body: Buffer.from(JSON.stringify(sent)),
     ...(dropped.length === 0 ? {} : { dropped }),
   };

@@ -2,13 +2,12 @@ import { type Documented, listOf, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { imageAs, type VideoRange } from './fit.ts';
 import {
   acceptedReply,
   rangeFitter,
-  taskGet,
   replyObject,
-  postJson,
   progressOf,
   type TaskStates,
   submissionIn,
@@ -51,7 +50,7 @@ const sizeOf = (call: VideoCall): string | undefined => {
 function submit(call: VideoCall): VendorRequest {
   const { request } = call;
   const [first, last] = [imageAs(request, 'first'), imageAs(request, 'last')];
-  return postJson('/videos/generations', {
+  return jsonRequest('/videos/generations', {
     model: call.upstreamModel,
     prompt: request.prompt,
     image_url: last === undefined ? first : [first, last],
@@ -91,7 +90,7 @@ export function cogVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     variants: (call) => [made(call).resolution],
     submit,
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
-    poll: ({ upstreamId }) => taskGet(`/async-result/${encodeURIComponent(upstreamId)}`),
+    poll: ({ upstreamId }) => getRequest(`/async-result/${encodeURIComponent(upstreamId)}`),
     readPoll: (reply) => progressOf(replyObject(reply), states, faults, taskReply),
     fault: taskFault(faults),
   };

@@ -3,6 +3,7 @@ import { type Documented, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { AcceptedTask, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { faultWithin, type FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   contentOf,
@@ -10,10 +11,8 @@ import {
   addressOf,
   taskFailure,
   rangeFitter,
-  taskGet,
   isFaulty,
   replyObject,
-  postJson,
   progressOf,
   stateOf,
   type TaskStates,
@@ -98,7 +97,7 @@ function submit(call: VideoCall): VendorRequest {
   const { request, upstreamModel } = call;
   if (isSecond(upstreamModel)) return submitSecond(call);
   const { seconds, resolution } = made(call);
-  return postJson('/video_generation', {
+  return jsonRequest('/video_generation', {
     model: upstreamModel,
     prompt: request.prompt,
     duration: seconds,
@@ -111,7 +110,7 @@ function submit(call: VideoCall): VendorRequest {
 function submitSecond(call: VideoCall): VendorRequest {
   const { request } = call;
   const { seconds, resolution, ratio } = made(call);
-  return postJson('/../v2/video_generation', {
+  return jsonRequest('/../v2/video_generation', {
     model: call.upstreamModel,
     content: contentOf(request),
     resolution: resolution.toUpperCase(),
@@ -130,7 +129,7 @@ const states: TaskStates = {
 
 /** A video of the first version is a file with an id; this request returns its address. */
 const fileAsk = (id: string): VendorRequest =>
-  taskGet(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
+  getRequest(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
 
 function secondReply(body: Documented<SecondHailuoTask>): TaskReply {
   const { status: word, error, content } = objectOf(body.task) ?? {};
@@ -171,7 +170,7 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'task_id'),
     poll({ upstreamId, upstreamModel }: AcceptedTask) {
       const id = encodeURIComponent(upstreamId);
-      return taskGet(
+      return getRequest(
         isSecond(upstreamModel)
           ? `/../v2/query/video_generation/${id}`
           : `/query/video_generation?task_id=${id}`,

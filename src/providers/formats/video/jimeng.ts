@@ -3,6 +3,7 @@ import { type Documented, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { jsonRequest } from '../json-request.ts';
 import type { VideoRange } from './fit.ts';
 import {
   dataParts,
@@ -10,7 +11,6 @@ import {
   rangeFitter,
   isFaulty,
   replyObject,
-  postJson,
   progressOf,
   type TaskStates,
   submissionIn,
@@ -79,7 +79,7 @@ function submit(call: VideoCall): VendorRequest {
   const { request } = call;
   const { seconds, ratio } = made(call);
   const pictures = request.images.flatMap(({ url }) => dataParts(url)?.base64 ?? []);
-  return postJson(at('CVSync2AsyncSubmitTask'), {
+  return jsonRequest(at('CVSync2AsyncSubmitTask'), {
     req_key: call.upstreamModel,
     prompt: request.prompt,
     binary_data_base64: pictures.length > 0 ? pictures : undefined,
@@ -137,7 +137,7 @@ export const jimengVideo: TaskAdapter = {
   submit,
   readSubmission: (reply) => submissionIn(dataIn(reply), 'task_id'),
   poll: ({ upstreamId, upstreamModel }) =>
-    postJson(at('CVSync2AsyncGetResult'), { req_key: upstreamModel, task_id: upstreamId }),
+    jsonRequest(at('CVSync2AsyncGetResult'), { req_key: upstreamModel, task_id: upstreamId }),
   readPoll: polled,
   fault: taskFault(faults),
 };

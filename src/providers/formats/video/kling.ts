@@ -3,14 +3,13 @@ import { type Documented, type JsonObject, listOf, objectOf } from '../../../bas
 import type { VendorRequest } from '../../adapter.ts';
 import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { faultWithin, type FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   dataParts,
   rangeFitter,
-  taskGet,
   isFaulty,
   replyObject,
-  postJson,
   progressOf,
   type TaskStates,
   submissionOf,
@@ -99,7 +98,7 @@ function submit(call: VideoCall): VendorRequest {
       ? { image: written(imageAs(request, 'first')), image_tail: written(imageAs(request, 'last')) }
       : { aspect_ratio: ratio }),
   };
-  return postJson(`/v1/videos/${begins ? actions.picture : actions.words}`, body);
+  return jsonRequest(`/v1/videos/${begins ? actions.picture : actions.words}`, body);
 }
 
 /** Every reply has a code, and only 0 means success. */
@@ -147,7 +146,7 @@ export const klingVideo: TaskAdapter = {
     const action = imageAs(request, 'first') === undefined ? actions.words : actions.picture;
     return submissionOf(data.task_id, (id) => `${action}/${encodeURIComponent(id)}`);
   },
-  poll: ({ upstreamId }) => taskGet(`/v1/videos/${upstreamId}`),
+  poll: ({ upstreamId }) => getRequest(`/v1/videos/${upstreamId}`),
   readPoll: polled,
   fault: taskFault(faults, ({ code }: Documented<KlingReply>) => code === 1203),
 };

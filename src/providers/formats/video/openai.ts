@@ -9,15 +9,13 @@ import type {
   VideoCall,
 } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest, deleteRequest } from '../json-request.ts';
 import { pixelsOf } from './fit.ts';
 import {
   acceptedReply,
   taskFailure,
-  taskGet,
   isFaulty,
   replyObject,
-  postJson,
-  taskDelete,
   type TaskStates,
   stateOf,
   submissionOf,
@@ -125,16 +123,16 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
     misfit: ({ request }) => misfit(request, quirks),
     variants: ({ request }) =>
       variants(quirks.ownWords ? request : { ...request, size: sizeOf(request) }),
-    submit: (call) => postJson('/videos', quirks.ownWords ? commonBody(call) : openAiBody(call)),
+    submit: (call) => jsonRequest('/videos', quirks.ownWords ? commonBody(call) : openAiBody(call)),
     readSubmission(reply) {
       const body: Documented<VideoReply> | Fault = acceptedReply(reply, faults);
       return isFaulty(body)
         ? body
         : submissionOf(body.id ?? body.task_id ?? objectOf(body.data)?.task_id);
     },
-    poll: ({ upstreamId }) => taskGet(`/videos/${encodeURIComponent(upstreamId)}`),
+    poll: ({ upstreamId }) => getRequest(`/videos/${encodeURIComponent(upstreamId)}`),
     readPoll: polled,
-    cancel: ({ upstreamId }) => taskDelete(`/videos/${encodeURIComponent(upstreamId)}`),
+    cancel: ({ upstreamId }) => deleteRequest(`/videos/${encodeURIComponent(upstreamId)}`),
     fault: taskFault(faults, gone),
   };
 }

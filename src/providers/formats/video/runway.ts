@@ -2,14 +2,12 @@ import { type Documented, listOf, numberOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest, deleteRequest } from '../json-request.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   acceptedReply,
   rangeFitter,
-  taskGet,
   replyObject,
-  postJson,
-  taskDelete,
   progressOf,
   type TaskStates,
   submissionIn,
@@ -94,7 +92,11 @@ function submit(call: VideoCall): VendorRequest {
     duration: seconds,
     seed: request.seed,
   };
-  return postJson(first === undefined ? '/v1/text_to_video' : '/v1/image_to_video', body, version);
+  return jsonRequest(
+    first === undefined ? '/v1/text_to_video' : '/v1/image_to_video',
+    body,
+    version,
+  );
 }
 
 const states: TaskStates = {
@@ -126,8 +128,8 @@ export const runwayVideo: TaskAdapter = {
   variants: (call) => [made(call).resolution],
   submit,
   readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
-  poll: (task) => taskGet(taskPath(task), version),
+  poll: (task) => getRequest(taskPath(task), version),
   readPoll: (reply) => progressOf(replyObject(reply), states, faults, taskReply),
-  cancel: (task) => taskDelete(taskPath(task), version),
+  cancel: (task) => deleteRequest(taskPath(task), version),
   fault: taskFault(faults),
 };

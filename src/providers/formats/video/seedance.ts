@@ -3,15 +3,13 @@ import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest, deleteRequest } from '../json-request.ts';
 import { from, type VideoRange } from './fit.ts';
 import {
   contentOf,
   acceptedReply,
   rangeFitter,
-  taskGet,
   replyObject,
-  postJson,
-  taskDelete,
   progressOf,
   type TaskStates,
   submissionIn,
@@ -60,7 +58,7 @@ const { made, misfit } = rangeFitter([
 function submit(call: VideoCall): VendorRequest {
   const { request } = call;
   const { seconds, resolution, ratio } = made(call);
-  return postJson('/contents/generations/tasks', {
+  return jsonRequest('/contents/generations/tasks', {
     model: call.upstreamModel,
     content: contentOf(request),
     resolution,
@@ -125,10 +123,10 @@ export function seedanceVideo({ faults }: { readonly faults: readonly FaultRule[
     quantitiesMax: worst,
     submit,
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
-    poll: (task) => taskGet(taskPath(task)),
+    poll: (task) => getRequest(taskPath(task)),
     readPoll: (reply) => progressOf(replyObject(reply), states, faults, taskReply),
     // The vendor cancels a task that waits; it refuses once the task runs.
-    cancel: (task) => taskDelete(taskPath(task)),
+    cancel: (task) => deleteRequest(taskPath(task)),
     fault: taskFault(faults),
   };
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Fault } from '../../../base/fault.ts';
 import { isObject, type JsonObject, numberOf, parse, textOf } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
-import type { VendorRequest } from '../../adapter.ts';
 import type { VideoRequest } from '../../media-request.ts';
 import type {
   VendorTaskProgress,
@@ -37,38 +36,6 @@ export const contentOf = ({ prompt, images }: VideoRequest): readonly JsonObject
     role: imageRoles[role],
   })),
 ];
-
-const json = { 'content-type': 'application/json' } as const;
-const nothing = Buffer.alloc(0);
-
-/** Members that are undefined are left out. */
-export const postJson = (
-  path: string,
-  body: object,
-  headers: Readonly<Record<string, string>> = {},
-): VendorRequest => ({
-  path,
-  headers: { ...json, ...headers },
-  body: Buffer.from(JSON.stringify(body)),
-});
-
-export const taskGet = (
-  path: string,
-  headers: Readonly<Record<string, string>> = {},
-): VendorRequest => ({
-  method: 'GET',
-  path,
-  headers,
-  body: nothing,
-});
-
-export const taskDelete = (
-  path: string,
-  headers: Readonly<Record<string, string>> = {},
-): VendorRequest => ({
-  ...taskGet(path, headers),
-  method: 'DELETE',
-});
 
 /** Fits requests to what a vendor's models make. */
 export interface RangeFitter {

@@ -12,16 +12,15 @@ import type {
 import { protocolFault } from '../fault.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import type { GoogleStatus } from '../gemini/types.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { imageAs, type VideoRange } from './fit.ts';
 import {
   dataParts,
   failed,
   taskFailure,
   rangeFitter,
-  taskGet,
   isFaulty,
   replyObject,
-  postJson,
   submissionOf,
   underWay,
 } from './task.ts';
@@ -138,7 +137,7 @@ function submit(call: VideoCall, { made }: typeof gemini, more: object): VendorR
     seed: request.seed,
     ...more,
   };
-  return postJson(pathOf(call.upstreamModel, 'predictLongRunning'), {
+  return jsonRequest(pathOf(call.upstreamModel, 'predictLongRunning'), {
     instances: [instance],
     parameters,
   });
@@ -220,7 +219,7 @@ export const geminiVideo: TaskAdapter = {
       name !== undefined && /^models\/[\w.-]+\/operations\/[\w-]+$/.test(name) ? name : undefined,
     );
   },
-  poll: ({ upstreamId }) => taskGet(`/${upstreamId}`),
+  poll: ({ upstreamId }) => getRequest(`/${upstreamId}`),
   readPoll: (reply) =>
     operation(reply, (response) => {
       const [sample] = listOf(objectOf(response.generateVideoResponse)?.generatedSamples);
@@ -248,7 +247,7 @@ export const vertexVideo: TaskAdapter = {
     );
   },
   poll: ({ upstreamId, upstreamModel }: AcceptedTask) =>
-    postJson(pathOf(upstreamModel, 'fetchPredictOperation'), { operationName: upstreamId }),
+    jsonRequest(pathOf(upstreamModel, 'fetchPredictOperation'), { operationName: upstreamId }),
   readPoll: (reply) =>
     operation(reply, (response) => {
       const base64 = textOf(objectOf(listOf(response.videos)[0])?.bytesBase64Encoded);

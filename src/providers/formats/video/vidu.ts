@@ -2,13 +2,12 @@ import { type Documented, listOf, objectOf, parse } from '../../../base/json.ts'
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   acceptedReply,
   rangeFitter,
-  taskGet,
   replyObject,
-  postJson,
   progressOf,
   type TaskStates,
   submissionIn,
@@ -76,7 +75,7 @@ function submit(call: VideoCall): VendorRequest {
   const images = request.images
     .toSorted((a, b) => a.role.localeCompare(b.role))
     .map(({ url }) => url);
-  return postJson(`/ent/v2/${place}`, {
+  return jsonRequest(`/ent/v2/${place}`, {
     model: call.upstreamModel,
     prompt: request.prompt,
     images: images.length > 0 ? images : undefined,
@@ -127,8 +126,8 @@ export const viduVideo: TaskAdapter = {
   variants: (call) => [made(call).resolution],
   submit,
   readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'task_id'),
-  poll: (task) => taskGet(`${taskPath(task)}/creations`),
+  poll: (task) => getRequest(`${taskPath(task)}/creations`),
   readPoll: (reply) => progressOf(replyObject(reply), states, faults, taskReply),
-  cancel: (task) => postJson(`${taskPath(task)}/cancel`, { id: task.upstreamId }),
+  cancel: (task) => jsonRequest(`${taskPath(task)}/cancel`, { id: task.upstreamId }),
   fault,
 };

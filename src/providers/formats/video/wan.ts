@@ -3,14 +3,13 @@ import { type Documented, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   imageRoles,
   rangeFitter,
-  taskGet,
   isFaulty,
   replyObject,
-  postJson,
   progressOf,
   type TaskStates,
   submissionIn,
@@ -116,7 +115,7 @@ function submit(call: VideoCall): VendorRequest {
     audio: upstreamModel.includes('-i2v-flash') ? request.audio : undefined,
   };
   // Without the header, the vendor replies "current user api does not support synchronous calls".
-  return postJson(
+  return jsonRequest(
     '/../../api/v1/services/aigc/video-generation/video-synthesis',
     { model: upstreamModel, input: inputOf(call), parameters },
     { 'x-dashscope-async': 'enable' },
@@ -158,10 +157,10 @@ export function wanVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     variants: (call) => [made(call).resolution],
     submit,
     readSubmission: (reply) => submissionIn(outputIn(reply), 'task_id'),
-    poll: (task) => taskGet(taskPath(task)),
+    poll: (task) => getRequest(taskPath(task)),
     readPoll: (reply) => progressOf(outputIn(reply), states, faults, taskReply),
     // The vendor cancels a task that waits and refuses once it runs.
-    cancel: (task) => postJson(`${taskPath(task)}/cancel`, {}),
+    cancel: (task) => jsonRequest(`${taskPath(task)}/cancel`, {}),
     fault: taskFault(faults),
   };
 }

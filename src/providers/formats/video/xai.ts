@@ -3,15 +3,14 @@ import { type Documented, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
+import { jsonRequest, getRequest } from '../json-request.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   acceptedReply,
   failed,
   rangeFitter,
-  taskGet,
   isFaulty,
   replyObject,
-  postJson,
   progressOf,
   type TaskStates,
   submissionIn,
@@ -58,7 +57,7 @@ function submit(call: VideoCall): VendorRequest {
   const references = request.images
     .filter(({ role }) => role === 'reference')
     .map(({ url }) => ({ url }));
-  return postJson('/videos/generations', {
+  return jsonRequest('/videos/generations', {
     model: call.upstreamModel,
     prompt: request.prompt,
     duration: seconds,
@@ -91,7 +90,7 @@ export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }):
       request.images.length > 0 ? { image: request.images.length } : {},
     submit,
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'request_id'),
-    poll: ({ upstreamId }) => taskGet(`/videos/${encodeURIComponent(upstreamId)}`),
+    poll: ({ upstreamId }) => getRequest(`/videos/${encodeURIComponent(upstreamId)}`),
     readPoll(reply): VendorTaskProgress | Fault {
       const body: Documented<GrokVideoTask> | Fault = replyObject(reply);
       const blocked =
