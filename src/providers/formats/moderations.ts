@@ -14,6 +14,7 @@ import {
 } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
+import { objectIn } from './reply.ts';
 import { jsonHeaders } from './json-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 import { readUsageObject } from './openai-chat/response.ts';
@@ -62,7 +63,7 @@ function read(
   call: VendorCall,
   faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
-  const body: Documented<ModerationAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<ModerationAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, faults);
   if (fault) return fault;

@@ -10,11 +10,11 @@ import {
   listOf,
   numberOf,
   objectOf,
-  parse,
   textOf,
 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../adapter.ts';
+import { objectIn } from './reply.ts';
 import { jsonHeaders } from './json-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 
@@ -118,7 +118,7 @@ function read(
   call: VendorCall<RerankRequest>,
   quirks: RerankQuirks,
 ): VendorAnswer | Fault {
-  const body: Documented<RerankAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<RerankAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, quirks.faults ?? []);
   if (fault) return fault;

@@ -12,6 +12,7 @@ import { MessagesReader } from './stream.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';
 import { TranslatedStream } from '../../conversation/chat-stream.ts';
 import { blankStops } from '../../conversation/stop-text.ts';
+import { readStreamed } from '../reply.ts';
 
 /**
  * The wire format `anthropic-messages` (platform.claude.com/docs/en/api/messages, 2026-11) for
@@ -30,10 +31,7 @@ export function anthropicMessages(host: MessagesHost = {}): Adapter {
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType))
         return readMessage(reply, call, messagesUsesHiddenTool(call, host));
-      const collector = new ChatCollector(call, stream);
-      collector.push(reply);
-      const answer = collector.answer();
-      return collector.meter.fault ?? answer;
+      return readStreamed(reply, new ChatCollector(call, stream));
     },
     stream,
     collect: (call) => new ChatCollector(call, stream),

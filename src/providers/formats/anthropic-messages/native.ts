@@ -10,7 +10,6 @@ import {
   listOf,
   objectOf,
   objectsOf,
-  parse,
   textOf,
   type JsonObject,
   bodyOfPieces,
@@ -28,6 +27,7 @@ import { fittingId } from '../../conversation/call-ids.ts';
 import { withDropped } from '../../support/unsupported.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { objectIn, noObject, readStreamed } from '../reply.ts';
 import { messagesFault, messagesFaultWithin } from './fault.ts';
 import { type ClaudeTraits, claudeTraits, nearestEffort, thinkingFor } from './models.ts';
 import { MessageCollector, NativeMessageStream } from './native-stream.ts';
@@ -83,10 +83,7 @@ export function anthropicNative({
     },
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType)) return readWhole(reply, call);
-      const collector = new MessageCollector(call);
-      collector.push(reply);
-      const answer = collector.answer();
-      return collector.meter.fault ?? answer;
+      return readStreamed(reply, new MessageCollector(call));
     },
     stream: (call) => new NativeMessageStream(call),
     collect: (call) => new MessageCollector(call),
@@ -102,9 +99,7 @@ export function anthropicNative({
 export const anthropicCount: BaseAdapter = {
   ask: (call) => askAt('/messages/count_tokens', call, commonChanges(call)),
   read(reply) {
-    const body: Documented<{ readonly input_tokens: number }> | undefined = objectOf(
-      parse(reply.toString('utf8')),
-    );
+    const body: Documented<{ readonly input_tokens: number }> | undefined = objectIn(reply);
     if (countOf(body?.input_tokens) === undefined)
       return protocolFault('a count that tells no tokens');
     return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
@@ -241,9 +236,8 @@ function withoutMark(block: Documented<InputContentBlock>): Documented<InputCont
 }
 
 function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
-  const body: Documented<MessageAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
-  if (body === undefined)
-    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const body: Documented<MessageAnswer> | undefined = objectIn(reply);
+  if (body === undefined) return noObject(reply);
   const fault = messagesFaultWithin(body);
   if (fault) return fault;
   if (!Array.isArray(body.content)) return protocolFault('an answer without content');

@@ -7,10 +7,11 @@ import { hiddenTool } from './tools.ts';
 import { newMessageCounts, addMessageUsage, messageQuantities } from './usage.ts';
 import { characters, type Cited, cite, citedMembers } from '../../conversation/citations.ts';
 import { type AnswerCall, chatAnswer, type FinishReason } from '../../conversation/chat-stream.ts';
-import { type Documented, listOf, objectOf, objectsOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, objectsOf, textOf } from '../../../base/json.ts';
 import type { ContentBlock, MessageAnswer, MessageDelta } from './types.ts';
 import { blankStops } from '../../conversation/stop-text.ts';
 import { protocolFault } from '../fault.ts';
+import { objectIn, noObject } from '../reply.ts';
 
 /**
  * Why the model stopped (platform.claude.com/docs/en/build-with-claude/handling-stop-reasons,
@@ -58,9 +59,8 @@ export function readMessage(
   call: VendorCall<ChatRequest>,
   hidden: boolean,
 ): VendorAnswer | Fault {
-  const body: Documented<MessageAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
-  if (body === undefined)
-    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const body: Documented<MessageAnswer> | undefined = objectIn(reply);
+  if (body === undefined) return noObject(reply);
   const fault = messagesFaultWithin(body);
   if (fault) return fault;
   if (!Array.isArray(body.content)) return protocolFault('an answer without content');

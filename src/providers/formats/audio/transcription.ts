@@ -24,6 +24,7 @@ import {
 import type { TranscriptionRequest, TranscriptFormat } from '../../media-request.ts';
 import { SseFrames } from '../../stream/frames.ts';
 import { faultReader, faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
+import { noObject } from '../reply.ts';
 import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
 
 /** An event (developers.openai.com/api/reference/audio, 2026-08). */
@@ -215,8 +216,7 @@ export function transcriptionAdapter({
 }: TranscriptionApi): AudioAdapter {
   const answer = (reply: Buffer, call: VendorCall): VendorAnswer | Fault => {
     const body = parse(reply.toString('utf8'));
-    if (!isObject(body))
-      return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+    if (!isObject(body)) return noObject(reply);
     const heard = read(body, call);
     if (heard === undefined)
       return faultWithin(body, faults) ?? protocolFault('an answer without a text');

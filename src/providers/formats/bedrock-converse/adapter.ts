@@ -4,6 +4,7 @@ import type { Adapter, VendorCall, StreamTranslator } from '../../adapter.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';
 import { TranslatedStream } from '../../conversation/chat-stream.ts';
 import type { ChatCount } from '../adapters.ts';
+import { readStreamed } from '../reply.ts';
 import { readConverse } from './response.ts';
 import { converseRequest, unsignedConverse, converseWatchedStops } from './request.ts';
 import { converseFault } from './fault.ts';
@@ -27,11 +28,7 @@ export const bedrockConverse: Adapter = {
   ask: converseRequest,
   read(reply, contentType, call) {
     if (!/event-?stream/.test(contentType)) return readConverse(reply, call);
-    // The vendor streamed although the request did not ask for it.
-    const collector = new ChatCollector(call, stream);
-    collector.push(reply);
-    const answer = collector.answer();
-    return collector.meter.fault ?? answer;
+    return readStreamed(reply, new ChatCollector(call, stream));
   },
   stream,
   collect: (call) => new ChatCollector(call, stream),

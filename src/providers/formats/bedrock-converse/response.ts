@@ -28,6 +28,7 @@ import {
 } from '../anthropic-messages/reasoning.ts';
 import { hiddenTool } from '../anthropic-messages/tools.ts';
 import { protocolFault } from '../fault.ts';
+import { objectIn } from '../reply.ts';
 import { converseUsesHiddenTool, converseWatchedStops } from './request.ts';
 import { converseException } from './fault.ts';
 import type {
@@ -79,7 +80,7 @@ export function readConverse(reply: Buffer, call: VendorCall): VendorAnswer | Fa
     const name = textOf(output.__type);
     return name === undefined
       ? protocolFault('an answer without a message')
-      : converseException(name, objectOf(parse(reply.toString('utf8'))));
+      : converseException(name, objectIn(reply));
   }
   const contents = contentsOf(rawElements(message.get('content')), converseUsesHiddenTool(call));
   const finish = converseFinish(body.stopReason, contents.calls.length);

@@ -3,6 +3,7 @@ import { ChatCollector } from '../../conversation/chat-collector.ts';
 import { TranslatedStream } from '../../conversation/chat-stream.ts';
 import { readCohere, CohereReader } from './response.ts';
 import { stopsBeyond } from '../../conversation/stop-text.ts';
+import { readStreamed } from '../reply.ts';
 import { cohereRequest, cohereStopsMax } from './request.ts';
 import { cohereFault } from './fault.ts';
 import type { CohereChatRequest } from './types.ts';
@@ -20,11 +21,7 @@ export const cohereChat: Adapter = {
   ask: cohereRequest,
   read(reply, contentType, call) {
     if (!/event-?stream/.test(contentType)) return readCohere(reply, call);
-    // The vendor streamed although the request did not ask for it.
-    const collector = new ChatCollector(call, stream);
-    collector.push(reply);
-    const answer = collector.answer();
-    return collector.meter.fault ?? answer;
+    return readStreamed(reply, new ChatCollector(call, stream));
   },
   stream,
   collect: (call) => new ChatCollector(call, stream),

@@ -23,6 +23,7 @@ import {
 } from '../../conversation/chat-stream.ts';
 import { stopsBeyond } from '../../conversation/stop-text.ts';
 import { protocolFault } from '../fault.ts';
+import { objectIn } from '../reply.ts';
 import { cohereStopsMax } from './request.ts';
 import { cohereFaultWithin } from './fault.ts';
 import type {
@@ -106,7 +107,7 @@ export function readCohere(
   reply: Buffer,
   call: VendorCall<CohereChatRequest>,
 ): VendorAnswer | Fault {
-  const body: Documented<ChatResponseV2> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<ChatResponseV2> | undefined = objectIn(reply);
   if (body === undefined)
     return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
   const message = objectOf(body.message);

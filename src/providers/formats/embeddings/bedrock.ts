@@ -15,7 +15,6 @@ import {
   type Documented,
   isObject,
   type JsonObject,
-  objectOf,
   parse,
   rawElements,
   rawMembers,
@@ -24,6 +23,7 @@ import {
 import { protocolFault } from '../fault.ts';
 import { rerank } from '../rerank.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 
 /** An answer, beside its vector (model-parameters-titan-embed-text.html, 2026-08). */
 interface TitanAnswer {
@@ -63,7 +63,7 @@ const titan: Family = {
     ...(call.body.dimensions != null && { dimensions: call.body.dimensions }),
   }),
   read(reply, call) {
-    const body: Documented<TitanAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+    const body: Documented<TitanAnswer> | undefined = objectIn(reply);
     const vector =
       body === undefined ? undefined : rawMembers(reply.toString('latin1').trim()).get('embedding');
     if (body === undefined || vector === undefined) return refusedIn(body);

@@ -13,13 +13,13 @@ import {
   type Documented,
   type JsonObject,
   objectOf,
-  parse,
   rawElements,
   rawMembers,
   textOf,
 } from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 
 /** An answer, beside its vectors (docs.cohere.com/reference/embed, 2026-08). */
 interface CohereEmbedAnswer {
@@ -56,7 +56,7 @@ export function cohereEmbedBody(call: VendorCall<CohereEmbedRequest>): JsonObjec
 
 /** Reads the vectors from an object by type, or from a list if the request named no type. */
 export function readCohereEmbed(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
-  const body: Documented<CohereEmbedAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<CohereEmbedAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const embeddings = rawMembers(reply.toString('latin1').trim()).get('embeddings') ?? '';
   const vectors = rawElements(rawMembers(embeddings).get('float') ?? embeddings);

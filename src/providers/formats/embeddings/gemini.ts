@@ -22,6 +22,7 @@ import {
 } from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 
 /**
  * An answer of the Gemini API, or of Vertex with its `predictions` (ai.google.dev/api/embeddings
@@ -61,7 +62,7 @@ const taskOf = ({ body }: VendorCall<GoogleEmbeddingsRequest>): string | undefin
  * The parsed reply and the JSON text of the list under `name`; a fault when there is no such list.
  */
 function listIn(reply: Buffer, name: 'embeddings' | 'predictions') {
-  const body: Documented<EmbeddingsAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<EmbeddingsAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   if (!Array.isArray(body[name]))
     return geminiFaultWithin(body) ?? protocolFault(`an answer without ${name}`);

@@ -21,6 +21,7 @@ import { faultReader, faultWithin, protocolFault, type FaultRule } from '../faul
 import { acceptsValue, type DroppedMember } from '../openai-chat/quirks.ts';
 import { readUsage, type ChatUsage } from '../openai-chat/response.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { objectIn, noObject } from '../reply.ts';
 import {
   embeddingsParts,
   byteVectorText,
@@ -108,8 +109,7 @@ function ask(
 function read(reply: Buffer, call: VendorCall, quirks: EmbeddingsQuirks): VendorAnswer | Fault {
   const text = reply.toString('latin1').trim();
   const top = membersOf(text);
-  if (top === undefined)
-    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (top === undefined) return noObject(reply);
   const data = vectorsIn(top.get('data'), call, quirks);
   if (data === undefined) {
     const body = parse(reply.toString('utf8'));
@@ -210,7 +210,7 @@ export function multimodalEmbeddings({ faults }: Pick<EmbeddingsQuirks, 'faults'
       };
     },
     read(reply, _, call) {
-      const body: Documented<OneEmbedding> | undefined = objectOf(parse(reply.toString('utf8')));
+      const body: Documented<OneEmbedding> | undefined = objectIn(reply);
       if (body === undefined) return protocolFault('an answer that is no JSON object');
       const vector = rawMembers(rawMembers(reply.toString('latin1').trim()).get('data') ?? '').get(
         'embedding',

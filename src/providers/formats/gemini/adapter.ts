@@ -6,6 +6,7 @@ import { stopsBeyond } from '../../conversation/stop-text.ts';
 import type { ChatCount } from '../adapters.ts';
 import type { ChatRequest } from '../openai-chat/types.ts';
 import { WholeFrames } from '../../stream/frames.ts';
+import { readStreamed } from '../reply.ts';
 import { GeminiReader, type GeminiReading } from './response.ts';
 import { geminiRequest, modelPath, geminiStopsMax } from './request.ts';
 import { unsignedContents, addressPart } from './contents.ts';
@@ -38,13 +39,8 @@ const reply = (call: VendorCall): StreamTranslator =>
 export const geminiChat: Adapter = {
   ask: geminiRequest,
   read(bytes, contentType, call) {
-    const collector = new ChatCollector(
-      call,
-      contentType.includes('event-stream') ? collected : reply,
-    );
-    collector.push(bytes);
-    const answer = collector.answer();
-    return collector.meter.fault ?? answer;
+    const stream = contentType.includes('event-stream') ? collected : reply;
+    return readStreamed(bytes, new ChatCollector(call, stream));
   },
   stream,
   collect: (call) => new ChatCollector(call, collected),

@@ -5,11 +5,11 @@ import {
   jsonText,
   listOf,
   objectOf,
-  parse,
 } from '../../../base/json.ts';
 import type { WholeAdapter } from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { geminiFault, geminiFaultWithin } from './fault.ts';
 import { modelChanges } from './native.ts';
 import { modelPath } from './request.ts';
@@ -45,7 +45,7 @@ export const geminiNativeEmbeddings: WholeAdapter = {
     };
   },
   read(reply) {
-    const body: Documented<EmbedAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+    const body: Documented<EmbedAnswer> | undefined = objectIn(reply);
     if (body === undefined) return protocolFault('an answer that is no JSON object');
     if (objectOf(body.embedding) === undefined && !Array.isArray(body.embeddings))
       return geminiFaultWithin(body) ?? protocolFault('an answer without embeddings');

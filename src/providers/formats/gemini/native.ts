@@ -24,6 +24,7 @@ import type { GenerateContentRequest } from './request-types.ts';
 import { isOwnSignature } from './signature.ts';
 import { sentName } from '../../conversation/spelling.ts';
 import { jsonHeaders, jsonRequest } from '../json-request.ts';
+import { objectIn, noObject, readStreamed } from '../reply.ts';
 import type { GenerateContentResponse } from './types.ts';
 
 /**
@@ -48,10 +49,7 @@ export const geminiNative: Adapter = {
   },
   read(reply, contentType, call) {
     if (!/event-stream/i.test(contentType)) return readWhole(reply, call);
-    const collector = new GenerateCollector(call);
-    collector.push(reply);
-    const answer = collector.answer();
-    return collector.meter.fault ?? answer;
+    return readStreamed(reply, new GenerateCollector(call));
   },
   stream: (call) => new NativeGenerateStream(call),
   collect: (call) => new GenerateCollector(call),
@@ -102,11 +100,9 @@ const placed = (value: unknown, path: JsonPath): readonly (readonly [unknown, Js
   Array.isArray(value) ? value.map((one: unknown, i) => [one, [...path, i]]) : [[value, path]];
 
 function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
-  const body: Documented<GenerateContentResponse> | undefined = objectOf(
-    parse(reply.toString('utf8')),
-  );
+  const body: Documented<GenerateContentResponse> | undefined = objectIn(reply);
   if (body === undefined)
-    return geminiFaultWithin(parse(reply.toString('utf8'))) ?? protocolFault(noObject(reply));
+    return geminiFaultWithin(parse(reply.toString('utf8'))) ?? noObject(reply);
   const fault = geminiFaultWithin(body);
   if (fault !== undefined) return fault;
   if (!Array.isArray(body.candidates) && objectOf(body.promptFeedback) === undefined)
@@ -123,9 +119,6 @@ function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
   };
 }
 
-const noObject = (reply: Buffer): string =>
-  `an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`;
-
 /**
  * Counts the tokens of a request, which the vendor does for free (ai.google.dev/api/tokens,
  * 2026-11). The client's bytes hold the contents, or a whole request in an envelope.
@@ -133,7 +126,7 @@ const noObject = (reply: Buffer): string =>
 export const geminiNativeCount: BaseAdapter = {
   ask: (call) => countRequest(call, (body, model) => envelopeChanges(body, model)),
   read(reply) {
-    const body = objectOf(parse(reply.toString('utf8')));
+    const body = objectIn(reply);
     if (countOf(body?.['totalTokens']) === undefined)
       return protocolFault('a count that tells no tokens');
     return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };

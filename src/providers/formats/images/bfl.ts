@@ -1,4 +1,4 @@
-import { type Documented, type JsonObject, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -12,6 +12,7 @@ import {
 import type { InputImage } from '../../media-request.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
@@ -161,7 +162,7 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 const afterMs = 500;
 
 function accepted(reply: Buffer): PendingAnswer | PendingFault {
-  const body: Documented<BflTask> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<BflTask> | undefined = objectIn(reply);
   const id = textOf(body?.id);
   if (body === undefined || id === undefined)
     return protocolFault('an answer without the id of a task');
@@ -187,7 +188,7 @@ function ready(
   call: VendorCall,
   later: PendingAnswer,
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const body: Documented<BflResult> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<BflResult> | undefined = objectIn(reply);
   const status = textOf(body?.status);
   const details = objectOf(body?.details);
   if (status === 'Pending') return later;

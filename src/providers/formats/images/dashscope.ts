@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -14,6 +14,7 @@ import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { noMask } from './mask.ts';
 import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
@@ -142,7 +143,7 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 }
 
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
-  const body: Documented<QwenImageAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<QwenImageAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const pictures = listOf(objectOf(body.output)?.choices)
     .flatMap((choice) => listOf(objectOf(objectOf(choice)?.message)?.content))
@@ -220,7 +221,7 @@ function accepted(
   faults: readonly FaultRule[],
   fault: NonNullable<PendingAnswer['fault']>,
 ): PendingAnswer | PendingFault {
-  const body: Documented<ImageTaskReply> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<ImageTaskReply> | undefined = objectIn(reply);
   const id = textOf(objectOf(body?.output)?.task_id);
   if (id === undefined) return protocolFault('an answer without the id of a task');
   const path = `/../../api/v1/tasks/${encodeURIComponent(id)}`;
@@ -242,7 +243,7 @@ function stateOf(
   later: PendingAnswer,
   faults: readonly FaultRule[],
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const body: Documented<ImageTaskReply> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<ImageTaskReply> | undefined = objectIn(reply);
   const output = objectOf(body?.output);
   const status = textOf(output?.task_status);
   if (status === 'PENDING' || status === 'RUNNING' || status === 'SUSPENDED') return later;

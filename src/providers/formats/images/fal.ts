@@ -14,6 +14,7 @@ import {
 import { dataUrl } from '../../media-request.ts';
 import { type FaultHeaders, protocolFault } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import {
@@ -170,7 +171,7 @@ const appOf = ({ upstreamModel }: VendorCall): string =>
   upstreamModel.split('/').slice(0, 2).join('/');
 
 function accepted(reply: Buffer, _: string, call: VendorCall): PendingAnswer | PendingFault {
-  const body: Documented<QueuedRequest> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<QueuedRequest> | undefined = objectIn(reply);
   const id = textOf(body?.request_id);
   if (body === undefined || id === undefined)
     return protocolFault('an answer without the id of a request');
@@ -206,9 +207,7 @@ function stateIn(
   state: PendingAnswer,
   answer: PendingAnswer,
 ): PendingAnswer | PendingFault {
-  const body: Documented<{ readonly status: string }> | undefined = objectOf(
-    parse(reply.toString('utf8')),
-  );
+  const body: Documented<{ readonly status: string }> | undefined = objectIn(reply);
   const status = textOf(body?.status);
   if (status === 'IN_QUEUE' || status === 'IN_PROGRESS') return state;
   // The status is the same for failed work: the answer reports the failure.
@@ -234,7 +233,7 @@ function unanswered(status: number, headers: FaultHeaders, reply: string): Pendi
 }
 
 function answered(reply: Buffer, id: string, call: VendorCall): VendorAnswer | PendingFault {
-  const body: Documented<FalAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<FalAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const images = Array.isArray(body.images) ? listOf(body.images) : [body.image];
   const unsafe = listOf(body.has_nsfw_concepts);

@@ -4,7 +4,6 @@ import {
   type JsonObject,
   objectOf,
   objectsOf,
-  parse,
   textOf,
 } from '../../../base/json.ts';
 import {
@@ -29,6 +28,7 @@ import type {
   GoogleStatus,
 } from '../gemini/types.ts';
 import { jsonRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { nearestRatio, extraMembers, namingUnsent } from './request.ts';
 import {
   imagesAnswer,
@@ -121,9 +121,7 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body: Documented<GenerateContentResponse> | undefined = objectOf(
-    parse(reply.toString('utf8')),
-  );
+  const body: Documented<GenerateContentResponse> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const candidates = objectsOf(body.candidates);
   const parts = candidates.flatMap(({ content }) => objectsOf(objectOf(content)?.parts));
@@ -207,7 +205,7 @@ export const imagen: ImageAdapter = {
 };
 
 function readImagen(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body: Documented<ImagenAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<ImagenAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const predictions = objectsOf(body.predictions);
   const pictures = predictions.flatMap(({ bytesBase64Encoded: base64, prompt }) =>

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type Documented, listOf, parse, textOf, objectOf } from '../../../base/json.ts';
+import { type Documented, listOf, textOf, objectOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -9,6 +9,7 @@ import {
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { jsonRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { noMask } from './mask.ts';
 import { openaiImages } from './openai.ts';
 import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
@@ -164,7 +165,7 @@ function readWorkflow(
   call: VendorCall,
   faults: readonly FaultRule[],
 ): VendorAnswer | Fault {
-  const body: Documented<WorkflowAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<WorkflowAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   if (body.finishReason === 'CONTENT_FILTERED') return moderationFault(undefined);
   const encoded = body.base64;
@@ -256,7 +257,7 @@ export function cogView(faults: readonly FaultRule[]): ImageAdapter {
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body: Documented<CogViewAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<CogViewAnswer> | undefined = objectIn(reply);
   if (!Array.isArray(body?.data)) return protocolFault('an answer without data');
   const urls = listOf(body.data).map((item) => textOf(objectOf(item)?.url));
   return imagesAnswer(

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -11,6 +11,7 @@ import {
 } from '../../adapter.ts';
 import { faultReader, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
+import { objectIn } from '../reply.ts';
 import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
@@ -140,7 +141,7 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body: Documented<IdeogramAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<IdeogramAnswer> | undefined = objectIn(reply);
   if (!Array.isArray(body?.data)) return protocolFault('an answer without data');
   const items = listOf(body.data).map((item) => objectOf(item) ?? {});
   const pictures = items.flatMap((item): GeneratedImage[] => {

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -8,6 +8,7 @@ import {
 } from '../../adapter.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { jsonRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
@@ -61,7 +62,7 @@ export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
 }
 
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
-  const body: Documented<MinimaxImages> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<MinimaxImages> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, faults);
   if (fault !== undefined) return fault;

@@ -9,7 +9,6 @@ import {
   listOf,
   numberOf,
   objectOf,
-  parse,
   textOf,
   type Unchecked,
 } from '../../../base/json.ts';
@@ -27,6 +26,7 @@ import { setAmong } from '../../not-sent.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { formRequest } from '../multipart.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { fittedSize, nearestRatio } from './request.ts';
 import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 
@@ -243,7 +243,7 @@ const fieldOf = (value: unknown): string | number | boolean | undefined =>
     : undefined;
 
 function read(reply: Buffer, call: VendorCall, quirks: ImagesQuirks): VendorAnswer | Fault {
-  const body: Documented<ImagesResponse> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<ImagesResponse> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const pictures = listOf(body.data ?? body.images).flatMap(pictureOf);
   if (pictures.length === 0)

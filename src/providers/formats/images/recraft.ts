@@ -1,12 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import {
-  type Documented,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-  type Unchecked,
-} from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, textOf, type Unchecked } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -19,6 +12,7 @@ import {
 import { faultReader, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { jsonRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { imagesAnswer, splitByCount } from './response.ts';
@@ -138,7 +132,7 @@ export const recraftEdits: ImageAdapter = {
 };
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body: Documented<RecraftAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<RecraftAnswer> | undefined = objectIn(reply);
   if (!Array.isArray(body?.data)) return protocolFault('an answer without data');
   return imagesAnswer(call, listOf(body.data).flatMap(pictureOf));
 }

@@ -1,4 +1,4 @@
-import { type Documented, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -14,6 +14,7 @@ import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import {
@@ -148,7 +149,7 @@ function accepted(
   _: string,
   call: VendorCall,
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const body: Documented<ReplicatePrediction> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<ReplicatePrediction> | undefined = objectIn(reply);
   const id = textOf(body?.id);
   if (id === undefined) return protocolFault('an answer without the id of a prediction');
   const path = `/predictions/${encodeURIComponent(id)}`;
@@ -168,7 +169,7 @@ function stateOf(
   call: VendorCall,
   later: PendingAnswer,
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const body: Documented<ReplicatePrediction> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<ReplicatePrediction> | undefined = objectIn(reply);
   const status = textOf(body?.status);
   if (status === 'starting' || status === 'processing') return later;
   if (status === 'failed') return failed(textOf(body?.error) ?? 'the prediction failed');

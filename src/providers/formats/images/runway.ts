@@ -1,4 +1,4 @@
-import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -12,6 +12,7 @@ import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { noMask } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import {
@@ -115,7 +116,7 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 const afterMs = 5_000;
 
 function accepted(reply: Buffer): PendingAnswer | PendingFault {
-  const body: Documented<RunwayTask> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<RunwayTask> | undefined = objectIn(reply);
   const id = textOf(body?.id);
   if (id === undefined) return protocolFault('an answer without the id of a task');
   const poll = getRequest(`/v1/tasks/${encodeURIComponent(id)}`, version);
@@ -135,7 +136,7 @@ function stateOf(
   call: VendorCall,
   later: PendingAnswer,
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const body: Documented<RunwayTask> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<RunwayTask> | undefined = objectIn(reply);
   const status = textOf(body?.status);
   if (status === 'PENDING' || status === 'THROTTLED' || status === 'RUNNING') return later;
   if (status === 'FAILED' || status === 'CANCELLED') {

@@ -3,9 +3,7 @@ import {
   type Documented,
   isObject,
   type JsonObject,
-  objectOf,
   objectsOf,
-  parse,
   textOf,
 } from '../../../base/json.ts';
 import {
@@ -18,6 +16,7 @@ import {
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { jsonRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { noMask } from './mask.ts';
 import { extraMembers, fittedSize, namingUnsent } from './request.ts';
 import { imagesAnswer, splitByCount } from './response.ts';
@@ -127,7 +126,7 @@ function formatSaid({
 }
 
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
-  const body: Documented<SeedreamAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<SeedreamAnswer> | undefined = objectIn(reply);
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const items = objectsOf(body.data);
   const pictures = items.flatMap(pictureOf);

@@ -26,6 +26,7 @@ import { supportTable, type ModelRules } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
 import { faultReader } from '../fault.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { readStreamed } from '../reply.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { readChatResponse } from './response.ts';
 import { ChatStream } from './stream.ts';
@@ -47,11 +48,7 @@ export function openaiChat(quirks: ChatQuirks = {}): Adapter {
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType))
         return readChatResponse(reply, call, quirks, stops(call));
-      // The vendor streamed although the request did not ask for it.
-      const collector = new ChatCollector(call, stream);
-      collector.push(reply);
-      const answer = collector.answer();
-      return collector.meter.fault ?? answer;
+      return readStreamed(reply, new ChatCollector(call, stream));
     },
     stream,
     collect: (call) => new ChatCollector(call, stream),

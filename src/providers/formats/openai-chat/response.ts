@@ -25,6 +25,7 @@ import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall } from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';
 import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
+import { objectIn } from '../reply.ts';
 import { choiceState, finishReason, normaliseMessage } from './message.ts';
 import type { ChatQuirks } from './quirks.ts';
 import type { ChatCompletion, CompletionUsage } from './types.ts';
@@ -45,7 +46,7 @@ export function readChatResponse(
     return protocolFault(`an answer that is not JSON: ${reply.toString('utf8', 0, 120)}`);
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const refused = mayTellFault(body)
-    ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks.faults)
+    ? faultWithin(objectIn(reply) ?? {}, quirks.faults)
     : undefined;
   if (refused) return refused;
   const choices = listOf(body['choices']);
@@ -142,7 +143,7 @@ function normaliseChoice(
 /** All text that the model wrote, for a count if the vendor reports none. */
 function outputText(reply: Buffer): string {
   let text = '';
-  const body: Documented<ChatCompletion> = objectOf(parse(reply.toString('utf8'))) ?? {};
+  const body: Documented<ChatCompletion> = objectIn(reply) ?? {};
   for (const choice of objectsOf(body.choices)) {
     const message = objectOf(choice.message) ?? {};
     const { content } = message;

@@ -1,5 +1,6 @@
 import type { Adapter, VendorCall } from '../../adapter.ts';
 import { faultReader } from '../fault.ts';
+import { readStreamed } from '../reply.ts';
 import { readCompletion, CompletionCollector, completionParts } from './response.ts';
 import { completionRequest, type CompletionQuirks } from './request.ts';
 import { CompletionsStream } from './stream.ts';
@@ -15,11 +16,7 @@ export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
     ask: (call) => completionRequest(call, quirks),
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType)) return readCompletion(reply, call, faults);
-      // The vendor streamed although the request did not ask for it.
-      const collector = new CompletionCollector(call, stream);
-      collector.push(reply);
-      const answer = collector.answer();
-      return collector.meter.fault ?? answer;
+      return readStreamed(reply, new CompletionCollector(call, stream));
     },
     stream,
     split: quirks.onePrompt === true ? completionParts : undefined,

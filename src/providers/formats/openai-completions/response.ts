@@ -32,6 +32,7 @@ import { totalQuantities } from '../adapters.ts';
 import { faultWithin, mayTellFault, protocolFault, type FaultRule } from '../fault.ts';
 import { finishReason } from '../openai-chat/message.ts';
 import { readUsage, hiddenInChoice, hiddenMembers, upstreamIdOf } from '../openai-chat/response.ts';
+import { noObject } from '../reply.ts';
 import type { CompletionChoice, TextCompletion } from './types.ts';
 
 /**
@@ -69,8 +70,7 @@ export function readCompletion(
 ): VendorAnswer | Fault {
   const text = reply.toString('latin1').trim();
   const body = parse(reply.toString('utf8'));
-  if (!isObject(body))
-    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (!isObject(body)) return noObject(reply);
   const refused = mayTellFault(body) ? faultWithin(body, faults) : undefined;
   if (refused) return refused;
   const { created, choices: told }: Documented<TextCompletion> = body;

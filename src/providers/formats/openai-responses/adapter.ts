@@ -10,7 +10,6 @@ import {
   listOf,
   objectOf,
   objectsOf,
-  parse,
   textOf,
   bodyOfPieces,
 } from '../../../base/json.ts';
@@ -33,6 +32,7 @@ import {
 import { unsupportedInResponses } from '../../support/unsupported.ts';
 import { faultReader, protocolFault, faultWithin, type FaultRule } from '../fault.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { objectIn, noObject, readStreamed } from '../reply.ts';
 import { responsesOutputTokensMin } from './chat-request.ts';
 import { responseFailure } from './chat.ts';
 import { rewriteResponse, responseExtras, withExtras, responsesQuantities } from './response.ts';
@@ -66,10 +66,7 @@ export function openaiResponses(quirks: ResponsesQuirks = {}): Adapter {
     ask: (call) => responsesNativeRequest(call, quirks, rulesOf(call.upstreamModel)),
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType)) return readNative(reply, call, faults);
-      const collector = new ResponsesCollector(call, faults);
-      collector.push(reply);
-      const answer = collector.answer();
-      return collector.meter.fault ?? answer;
+      return readStreamed(reply, new ResponsesCollector(call, faults));
     },
     stream: (call) => new ResponsesStream(call, faults),
     collect: (call) => new ResponsesCollector(call, faults),
@@ -187,9 +184,8 @@ function readNative(
   call: VendorCall,
   faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
-  const body: Documented<ResponseResource> | undefined = objectOf(parse(reply.toString('utf8')));
-  if (body === undefined)
-    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const body: Documented<ResponseResource> | undefined = objectIn(reply);
+  if (body === undefined) return noObject(reply);
   const fault = responseFailure(body, faults);
   if (fault) return fault;
   if (!Array.isArray(body.output)) return protocolFault('a response without output');
@@ -249,9 +245,7 @@ export function responsesCount(faults: readonly FaultRule[] = []): BaseAdapter {
   return {
     ask: (call) => requestWith('/responses/input_tokens', countMembers, call),
     read(reply) {
-      const body: Documented<{ readonly input_tokens: number }> | undefined = objectOf(
-        parse(reply.toString('utf8')),
-      );
+      const body: Documented<{ readonly input_tokens: number }> | undefined = objectIn(reply);
       if (body === undefined) return protocolFault('a count that is no JSON object');
       const fault = faultWithin(body, faults);
       if (fault) return fault;
@@ -267,9 +261,7 @@ export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
   return {
     ask: (call) => requestWith('/responses/compact', compactMembers, call),
     read(reply, _, call) {
-      const body: Documented<ResponseResource> | undefined = objectOf(
-        parse(reply.toString('utf8')),
-      );
+      const body: Documented<ResponseResource> | undefined = objectIn(reply);
       if (body === undefined) return protocolFault('an answer that is no JSON object');
       const fault = faultWithin(body, faults);
       if (fault) return fault;

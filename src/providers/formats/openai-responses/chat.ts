@@ -33,6 +33,7 @@ import { unsupportedInChat } from '../../support/unsupported.ts';
 import { perCall } from '../adapters.ts';
 import type { ChatAnnotation, ChatRequest } from '../openai-chat/types.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { objectIn, noObject, readStreamed } from '../reply.ts';
 import { chatOverResponsesRequest, unsignedResponses, reasoningDetails } from './chat-request.ts';
 import { responsesQuantities } from './response.ts';
 import type { ResponseItem, ResponseResource, ResponseStreamEvent } from './types.ts';
@@ -59,10 +60,7 @@ export function chatOverResponses(quirks: ChatOverResponsesQuirks = {}): Adapter
     ask: (call) => chatOverResponsesRequest(call, rulesOf(call.upstreamModel)),
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType)) return readResponse(reply, call, faults);
-      const collector = new ChatCollector(call, stream);
-      collector.push(reply);
-      const answer = collector.answer();
-      return collector.meter.fault ?? answer;
+      return readStreamed(reply, new ChatCollector(call, stream));
     },
     stream,
     collect: (call) => new ChatCollector(call, stream),
@@ -104,9 +102,8 @@ function readResponse(
   call: VendorCall<ChatRequest>,
   faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
-  const body: Documented<ResponseResource> | undefined = objectOf(parse(reply.toString('utf8')));
-  if (body === undefined)
-    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const body: Documented<ResponseResource> | undefined = objectIn(reply);
+  if (body === undefined) return noObject(reply);
   const fault = responseFailure(body, faults);
   if (fault) return fault;
   if (!Array.isArray(body.output)) return protocolFault('a response without output');

@@ -13,6 +13,7 @@ import { protocolFault } from '../fault.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import type { GoogleStatus } from '../gemini/types.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
+import { objectIn } from '../reply.ts';
 import { imageAs, type VideoRange } from './fit.ts';
 import {
   dataParts,
@@ -189,7 +190,7 @@ function operation(
 }
 
 function operationName(reply: Buffer): string | undefined {
-  const body: Documented<VeoOperation> | undefined = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<VeoOperation> | undefined = objectIn(reply);
   return textOf(body?.name);
 }
 
