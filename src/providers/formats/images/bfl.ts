@@ -13,7 +13,8 @@ import type { InputImage } from '../../media-request.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
-import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
+import { imagesMisfit, imageNeeded, maskMisfit } from './misfit.ts';
+import { blackAndWhite } from './mask.ts';
 import { extraMembers, imageFormat, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
   finalFault,
@@ -119,7 +120,7 @@ function ask(call: VendorCall): VendorRequest {
       // allows).
       ...(quality === 'hd' && stepped.test(call.upstreamModel) ? { steps: 50 } : {}),
       ...given,
-      ...(painted === undefined ? {} : { mask: base64(painted) }),
+      mask: painted && base64(painted),
       output_format: imageFormat(call),
       ...extraMembers(call, known),
     }),
@@ -145,18 +146,8 @@ function shapeOf(call: VendorCall, { shape }: Family): JsonObject {
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
   const { image, masks = false, shape } = familyOf(call);
-  const most = image?.most ?? 0;
-  if (images.length > most)
-    return {
-      param: 'image',
-      why:
-        most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.`,
-    };
-  if (shape === 'given' && images.length === 0)
-    return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
-  if (mask === undefined) return undefined;
-  if (!masks) return noMask;
-  return maskMisfit(mask);
+  if (shape === 'given' && images.length === 0) return imageNeeded;
+  return imagesMisfit(images, image?.most ?? 0) ?? maskMisfit(mask, masks);
 }
 
 const afterMs = 500;

@@ -15,9 +15,10 @@ import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
-import { noMask } from './mask.ts';
+import { imagesMisfit, imageNeeded, maskMisfit } from './misfit.ts';
 import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import {
+  finalAnswer,
   faultReaders,
   imagesAnswer,
   splitByCount,
@@ -111,7 +112,7 @@ export function dashscopeImages(faults: readonly FaultRule[]): ImageAdapter {
           input: { messages: [{ role: 'user', content }] },
           parameters: {
             n,
-            ...(size === undefined ? {} : { size: familyOf(call).size(size) }),
+            size: size && familyOf(call).size(size),
             ...extraMembers(call, known),
           },
         }),
@@ -130,16 +131,9 @@ export function dashscopeImages(faults: readonly FaultRule[]): ImageAdapter {
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
   const [least, most] = familyOf(call).given;
-  if (mask !== undefined) return noMask;
-  if (images.length < least)
-    return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
-  if (images.length > most)
-    return {
-      param: 'image',
-      why:
-        most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.`,
-    };
-  return undefined;
+  return (
+    maskMisfit(mask, false) ?? (images.length < least ? imageNeeded : imagesMisfit(images, most))
+  );
 }
 
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
@@ -187,11 +181,11 @@ export function dashscopeTasks(faults: readonly FaultRule[]): ImageAdapter {
         input: {
           prompt,
           ...negative,
-          ...(image === undefined ? {} : { images: images.map(dataUrl) }),
+          images: image && images.map(dataUrl),
         },
         parameters: {
           n,
-          ...(size === undefined ? {} : { size: imageSizeText(fittedSize(size, sides), '*') }),
+          size: size && imageSizeText(fittedSize(size, sides), '*'),
           ...extraMembers(call, taskMembers),
         },
       };
@@ -210,8 +204,7 @@ export function dashscopeTasks(faults: readonly FaultRule[]): ImageAdapter {
 
 function taskMisfit(call: VendorCall): ImageMisfit | undefined {
   const { mask, images } = imageRequestOf(call);
-  if (images.length > 3) return { param: 'image', why: 'This model takes at most 3 pictures.' };
-  return mask && noMask;
+  return imagesMisfit(images, 3) ?? maskMisfit(mask, false);
 }
 
 const afterMs = 1_000;
@@ -257,8 +250,7 @@ function stateOf(
   const [refused] = results;
   if (pictures.length === 0 && refused !== undefined)
     return failed(textOf(refused.code) ?? '', textOf(refused.message) ?? '', faults);
-  const answer = imagesAnswer(call, pictures, id);
-  return 'kind' in answer ? finalFault(answer) : answer;
+  return finalAnswer(call, pictures, id);
 }
 
 function failed(code: string, message: string, faults: readonly FaultRule[]): PendingFault {

@@ -15,12 +15,14 @@ import { dataUrl } from '../../media-request.ts';
 import { type FaultHeaders, protocolFault } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
-import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
+import { imagesMisfit, maskMisfit } from './misfit.ts';
+import { blackAndWhite } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import {
+  finalAnswer,
+  pictureAt,
   finalFault,
   faultReaders,
-  imagesAnswer,
   moderationFault,
   splitByCount,
 } from './response.ts';
@@ -129,7 +131,7 @@ function ask(call: VendorCall): VendorRequest {
         num_images: n,
         ...shape,
         ...given,
-        ...(painted === undefined ? {} : { mask_url: dataUrl(painted) }),
+        mask_url: painted && dataUrl(painted),
         output_format: imageFormat(call),
         ...extraMembers(call, known),
       },
@@ -142,11 +144,8 @@ function ask(call: VendorCall): VendorRequest {
 
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
-  if (images.length > 1 && !manyPictures.test(call.upstreamModel))
-    return { param: 'image', why: 'This model takes one picture.' };
-  if (mask === undefined) return undefined;
-  if (!masked.test(call.upstreamModel)) return noMask;
-  return maskMisfit(mask);
+  const most = manyPictures.test(call.upstreamModel) ? Infinity : 1;
+  return imagesMisfit(images, most) ?? maskMisfit(mask, masked.test(call.upstreamModel));
 }
 
 /**
@@ -239,18 +238,9 @@ function answered(reply: Buffer, id: string, call: VendorCall): VendorAnswer | P
   const unsafe = listOf(body.has_nsfw_concepts);
   const pictures = images.flatMap((image, i): GeneratedImage[] => {
     const url = textOf(objectOf(image)?.url);
+    // Models with `sync_mode` put the bytes into the address.
     return url === undefined || unsafe[i] === true ? [] : [pictureAt(url)];
   });
   if (pictures.length === 0 && unsafe.includes(true)) return moderationFault('');
-  return ofAll(imagesAnswer(call, pictures, id));
-}
-
-/** Makes a fault final: the answer is stored, so that another poll would read the same. */
-const ofAll = (answer: VendorAnswer | Fault): VendorAnswer | PendingFault =>
-  'kind' in answer ? finalFault(answer) : answer;
-
-/** Models with `sync_mode` put the bytes into the address. */
-function pictureAt(url: string): GeneratedImage {
-  const [, base64] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
-  return { from: base64 === undefined ? { url } : { base64 } };
+  return finalAnswer(call, pictures, id);
 }

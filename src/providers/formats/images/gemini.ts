@@ -29,6 +29,7 @@ import type {
 } from '../gemini/types.ts';
 import { jsonRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
+import { imagesMisfit } from './misfit.ts';
 import { nearestRatio, extraMembers, namingUnsent } from './request.ts';
 import {
   imagesAnswer,
@@ -113,11 +114,11 @@ const hasResolutions = ({ upstreamModel }: VendorCall): boolean =>
 
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images } = imageRequestOf(call);
-  if (images.length > givenMax)
-    return { param: 'image', why: `This model takes at most ${givenMax} pictures.` };
-  return images.some(({ type }) => type === 'image/gif')
-    ? { param: 'image', why: 'This model takes PNG, JPEG and WebP.' }
-    : undefined;
+  const isGif = images.some(({ type }) => type === 'image/gif');
+  return (
+    imagesMisfit(images, givenMax) ??
+    (isGif ? { param: 'image', why: 'This model takes PNG, JPEG and WebP.' } : undefined)
+  );
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
@@ -184,8 +185,8 @@ export const imagen: ImageAdapter = {
         instances: [{ prompt }],
         parameters: {
           sampleCount: n,
-          ...(size === undefined ? {} : { aspectRatio: nearestRatio(size, imagenRatios) }),
-          ...(large ? { sampleImageSize: '2K' } : {}),
+          aspectRatio: size && nearestRatio(size, imagenRatios),
+          sampleImageSize: large ? '2K' : undefined,
           includeRaiReason: true,
           ...extraMembers(call, known),
         },
@@ -196,10 +197,7 @@ export const imagen: ImageAdapter = {
     );
   },
   split: (call) => splitByCount(call, picturesAtOnce),
-  misfit: (call) =>
-    imageRequestOf(call).images.length === 0
-      ? undefined
-      : { param: 'image', why: 'This model takes no pictures.' },
+  misfit: (call) => imagesMisfit(imageRequestOf(call).images, 0),
   read: readImagen,
   fault: geminiFault,
 };

@@ -10,7 +10,7 @@ import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { jsonRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
-import { noMask } from './mask.ts';
+import { imagesMisfit, maskMisfit } from './misfit.ts';
 import { openaiImages } from './openai.ts';
 import { extraMembers, fittedSize, nearestRatio, namingUnsent } from './request.ts';
 import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
@@ -86,8 +86,8 @@ export function siliconflowImages(faults: readonly FaultRule[]): ImageAdapter {
         jsonRequest('/images/generations', {
           model: call.upstreamModel,
           prompt,
-          ...(size === undefined ? {} : { image_size: flowSize(size, call) }),
-          ...(n === 1 ? {} : { batch_size: n }),
+          image_size: size && flowSize(size, call),
+          batch_size: n === 1 ? undefined : n,
           ...given,
           ...extraMembers(call, flow),
         }),
@@ -99,10 +99,7 @@ export function siliconflowImages(faults: readonly FaultRule[]): ImageAdapter {
     split: (call) => splitByCount(call, /kolors/i.test(call.upstreamModel) ? 4 : 1),
     misfit: (call) => {
       const { images, mask } = imageRequestOf(call);
-      if (mask !== undefined) return noMask;
-      return images.length > 3
-        ? { param: 'image', why: 'This model takes at most 3 pictures.' }
-        : undefined;
+      return maskMisfit(mask, false) ?? imagesMisfit(images, 3);
     },
     read: openaiImages({ faults }).read,
     fault: faultReader(faults),
@@ -140,7 +137,7 @@ export function fireworksImages(faults: readonly FaultRule[]): ImageAdapter {
       const path = model.includes('/') ? model : `accounts/fireworks/models/${model}`;
       const body = {
         prompt,
-        ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+        aspect_ratio: size && nearestRatio(size, ratios),
         ...extraMembers(call, steps),
       };
       return namingUnsent(
@@ -151,10 +148,7 @@ export function fireworksImages(faults: readonly FaultRule[]): ImageAdapter {
       );
     },
     split: (call) => splitByCount(call, 1),
-    misfit: (call) =>
-      imageRequestOf(call).images.length === 0
-        ? undefined
-        : { param: 'image', why: 'This model takes no pictures.' },
+    misfit: (call) => imagesMisfit(imageRequestOf(call).images, 0),
     read: (reply, _, call) => readWorkflow(reply, call, faults),
     fault: faultReader(faults),
   };
@@ -208,7 +202,7 @@ export function openrouterImages(faults: readonly FaultRule[]): ImageAdapter {
           model: call.upstreamModel,
           prompt,
           ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
-          ...(references.length === 0 ? {} : { input_references: references }),
+          input_references: references.length === 0 ? undefined : references,
           ...extraMembers(call, router),
         }),
         call,
@@ -217,7 +211,7 @@ export function openrouterImages(faults: readonly FaultRule[]): ImageAdapter {
       );
     },
     split: (call) => splitByCount(call, 1),
-    misfit: (call) => (imageRequestOf(call).mask === undefined ? undefined : noMask),
+    misfit: (call) => maskMisfit(imageRequestOf(call).mask, false),
     read: openaiImages({ faults }).read,
     fault: faultReader(faults),
   };
@@ -239,10 +233,8 @@ export function cogView(faults: readonly FaultRule[]): ImageAdapter {
         jsonRequest('/images/generations', {
           model: call.upstreamModel,
           prompt,
-          ...(size === undefined ? {} : { size: imageSizeText(fittedSize(size, sides)) }),
-          ...(quality === undefined || quality === 'auto'
-            ? {}
-            : { quality: quality === 'hd' || quality === 'high' ? 'hd' : 'standard' }),
+          size: size && imageSizeText(fittedSize(size, sides)),
+          quality: cogQuality(quality),
           ...extraMembers(call, known),
         }),
         call,
@@ -254,6 +246,11 @@ export function cogView(faults: readonly FaultRule[]): ImageAdapter {
     read,
     fault: faultReader(faults),
   };
+}
+
+function cogQuality(quality: string | undefined): 'hd' | 'standard' | undefined {
+  if (quality === undefined || quality === 'auto') return undefined;
+  return quality === 'hd' || quality === 'high' ? 'hd' : 'standard';
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {

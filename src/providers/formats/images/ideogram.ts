@@ -12,7 +12,8 @@ import {
 import { faultReader, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { objectIn } from '../reply.ts';
-import { blackAndWhite, maskMisfit } from './mask.ts';
+import { imagesMisfit, maskMisfit } from './misfit.ts';
+import { blackAndWhite } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
@@ -136,8 +137,7 @@ function ask(call: VendorCall): VendorRequest {
 
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
-  if (images.length > 1) return { param: 'image', why: 'This model takes one picture.' };
-  return mask && maskMisfit(mask);
+  return imagesMisfit(images, 1) ?? maskMisfit(mask, true);
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
-import type { ImageMisfit } from '../../adapter.ts';
 import type { InputImage } from '../../media-request.ts';
 
 /** Decoding a larger mask would hold up all other requests. */
@@ -13,7 +12,8 @@ const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
  */
 const channelsOf: Readonly<Record<number, number>> = { 4: 2, 6: 4 };
 
-const maskRule =
+/** What `blackAndWhite` takes. */
+export const maskRule =
   'a mask is a PNG of 8 bits a channel, not interlaced, with transparency where the picture is to change, of at most 2048x2048 pixels.';
 
 /**
@@ -33,19 +33,6 @@ export function blackAndWhite(mask: InputImage, change: 'black' | 'white'): Inpu
       if ((alphas[y * width + x] ?? 255) < 128) rows[y * (width + 1) + 1 + x] = changed;
   }
   return { type: 'image/png', width, height, bytes: grayscale(width, height, rows) };
-}
-
-/** Why a request with a mask does not fit a model that takes none. */
-export const noMask: ImageMisfit = {
-  param: 'mask',
-  why: 'This model takes no mask: describe in the prompt what is to change.',
-};
-
-/** Why this mask cannot be turned into black and white; undefined when it can. */
-export function maskMisfit(mask: InputImage): ImageMisfit | undefined {
-  return blackAndWhite(mask, 'white') === undefined
-    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
-    : undefined;
 }
 
 function grayscale(width: number, height: number, rows: Buffer): Buffer {

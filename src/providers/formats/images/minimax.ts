@@ -46,7 +46,7 @@ export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
           model: call.upstreamModel,
           prompt,
           n,
-          ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+          aspect_ratio: size && nearestRatio(size, ratios),
           response_format: returns === 'url' ? 'url' : 'base64',
           ...extraMembers(call, known),
         }),

@@ -13,7 +13,8 @@ import { faultReader, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
 import { jsonRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
-import { blackAndWhite, maskMisfit } from './mask.ts';
+import { imagesMisfit, maskMisfit } from './misfit.ts';
+import { blackAndWhite } from './mask.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { imagesAnswer, splitByCount } from './response.ts';
 
@@ -80,7 +81,7 @@ export const recraftImages: ImageAdapter = {
         prompt,
         model: call.upstreamModel,
         n,
-        ...(size === undefined ? {} : { size: nearestRatio(size, ratios) }),
+        size: size && nearestRatio(size, ratios),
         response_format: returns === 'url' ? 'url' : 'b64_json',
         ...extraMembers(call, known),
       }),
@@ -124,8 +125,7 @@ export const recraftEdits: ImageAdapter = {
   split: parts,
   misfit: (call): ImageMisfit | undefined => {
     const { images, mask } = imageRequestOf(call);
-    if (images.length > 1) return { param: 'image', why: 'This model takes one picture.' };
-    return mask && maskMisfit(mask);
+    return imagesMisfit(images, 1) ?? maskMisfit(mask, true);
   },
   read,
   fault,

@@ -5,7 +5,6 @@ import {
   type VendorCall,
   type PendingAnswer,
   type PendingFault,
-  type GeneratedImage,
   type ImageAdapter,
   type ImageMisfit,
   imageRequestOf,
@@ -15,12 +14,14 @@ import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
-import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
+import { maskMisfit } from './misfit.ts';
+import { blackAndWhite } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import {
+  finalAnswer,
+  pictureAt,
   finalFault,
   faultReaders,
-  imagesAnswer,
   moderationFault,
   splitByCount,
 } from './response.ts';
@@ -121,9 +122,9 @@ function inputOf(call: VendorCall): Record<string, unknown> {
   const format = imageFormat(call);
   return {
     prompt,
-    ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+    aspect_ratio: size && nearestRatio(size, ratios),
     ...(urls.length === 0 ? {} : { [name]: list ? urls : urls[0] }),
-    ...(painted === undefined ? {} : { mask: dataUrl(painted) }),
+    mask: painted && dataUrl(painted),
     output_format: format === 'jpeg' ? 'jpg' : format,
     ...extraMembers(call, known),
   };
@@ -137,9 +138,7 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
       param: 'image',
       why: `This model takes at most ${most === 1 ? 'one picture' : `${most} pictures`}.`,
     };
-  if (mask === undefined) return undefined;
-  if (!masked.test(call.upstreamModel)) return noMask;
-  return maskMisfit(mask);
+  return maskMisfit(mask, masked.test(call.upstreamModel));
 }
 
 const afterMs = 1_000;
@@ -178,15 +177,9 @@ function stateOf(
   if (status !== 'succeeded') return protocolFault(`the status '${status}'`);
   const output = body?.output;
   const urls = Array.isArray(output) ? output : [output];
-  const answer = imagesAnswer(call, urls.flatMap(pictureAt), id);
-  return 'kind' in answer ? finalFault(answer) : answer;
-}
-
-/** Small files may come as bytes (`data:`). */
-function pictureAt(url: unknown): GeneratedImage[] {
-  if (typeof url !== 'string') return [];
-  const [, base64] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
-  return [{ from: base64 === undefined ? { url } : { base64 } }];
+  // Small files may come as bytes (`data:`).
+  const pictures = urls.flatMap((url) => (typeof url === 'string' ? pictureAt(url) : []));
+  return finalAnswer(call, pictures, id);
 }
 
 /**

@@ -32,6 +32,18 @@ export function imagesAnswer(
   };
 }
 
+/** The answer of a task that has ended: a fault is final, because each poll would read the same. */
+export function finalAnswer(...made: Parameters<typeof imagesAnswer>): VendorAnswer | PendingFault {
+  const answer = imagesAnswer(...made);
+  return 'kind' in answer ? finalFault(answer) : answer;
+}
+
+/** The image at an address, which may hold its bytes (`data:`). */
+export function pictureAt(url: string): GeneratedImage {
+  const [, base64] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
+  return { from: base64 === undefined ? { url } : { base64 } };
+}
+
 /**
  * The fault for a request that the vendor rejected. `what` is the vendor's reason, if it gave one.
  */

@@ -13,12 +13,12 @@ import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
 import { jsonRequest, getRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
-import { noMask } from './mask.ts';
+import { imagesMisfit, maskMisfit } from './misfit.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import {
+  finalAnswer,
   finalFault,
   faultReaders,
-  imagesAnswer,
   moderationFault,
   splitByCount,
 } from './response.ts';
@@ -72,9 +72,8 @@ export const runwayImages: ImageAdapter = {
           model: call.upstreamModel,
           promptText: prompt,
           ratio: shapeOf(size),
-          ...(images.length === 0
-            ? {}
-            : { referenceImages: images.map((image) => ({ uri: dataUrl(image) })) }),
+          referenceImages:
+            images.length === 0 ? undefined : images.map((image) => ({ uri: dataUrl(image) })),
           ...extraMembers(call, known),
         },
         version,
@@ -101,9 +100,8 @@ function shapeOf(size: Parameters<typeof nearestRatio>[0] | undefined): string {
 
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
-  if (mask !== undefined) return noMask;
-  if (images.length > referencesMax)
-    return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
+  const wrong = maskMisfit(mask, false) ?? imagesMisfit(images, referencesMax);
+  if (wrong !== undefined) return wrong;
   if (call.upstreamModel === 'gen4_image_turbo' && images.length === 0)
     return {
       param: 'image',
@@ -146,6 +144,5 @@ function stateOf(
   }
   if (status !== 'SUCCEEDED') return protocolFault(`the status '${status}'`);
   const [url] = listOf(body?.output);
-  const answer = imagesAnswer(call, typeof url === 'string' ? [{ from: { url } }] : [], id);
-  return 'kind' in answer ? finalFault(answer) : answer;
+  return finalAnswer(call, typeof url === 'string' ? [{ from: { url } }] : [], id);
 }

@@ -17,7 +17,7 @@ import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultReader, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { jsonRequest } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
-import { noMask } from './mask.ts';
+import { imagesMisfit, maskMisfit } from './misfit.ts';
 import { extraMembers, fittedSize, namingUnsent } from './request.ts';
 import { imagesAnswer, splitByCount } from './response.ts';
 
@@ -72,13 +72,12 @@ export function seedream(faults: readonly FaultRule[]): ImageAdapter {
   return {
     ask: (call) => {
       const { prompt, size, quality, images, returns } = imageRequestOf(call);
+      const urls = images.map(dataUrl);
       return namingUnsent(
         jsonRequest('/images/generations', {
           model: call.upstreamModel,
           prompt,
-          ...(images.length === 0
-            ? {}
-            : { image: images.length === 1 ? images.map(dataUrl)[0] : images.map(dataUrl) }),
+          image: urls.length > 1 ? urls : urls[0],
           ...sizeSaid(size, quality, call.upstreamModel),
           response_format: returns === 'url' ? 'url' : 'b64_json',
           ...formatSaid(call),
@@ -96,10 +95,7 @@ export function seedream(faults: readonly FaultRule[]): ImageAdapter {
     split: (call) => splitByCount(call, 1),
     misfit: (call) => {
       const { images, mask } = imageRequestOf(call);
-      if (mask !== undefined) return noMask;
-      if (images.length > referencesMax)
-        return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
-      return undefined;
+      return maskMisfit(mask, false) ?? imagesMisfit(images, referencesMax);
     },
     read: (reply, _, call) => read(reply, call, faults),
     fault: faultReader(faults),

@@ -10,7 +10,8 @@ import {
 } from '../../adapter.ts';
 import { faultReader, type FaultHeaders, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
-import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
+import { imagesMisfit, imageNeeded, maskMisfit } from './misfit.ts';
+import { blackAndWhite } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio, namingUnsent } from './request.ts';
 import { imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
@@ -107,17 +108,8 @@ function ask(call: VendorCall): VendorRequest {
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
   const way = wayOf(call);
-  const most = ways[way].images;
-  if (images.length > most)
-    return {
-      param: 'image',
-      why: most === 0 ? 'This model takes no pictures.' : 'This model takes one picture.',
-    };
-  if (way === 'inpaint' && images.length === 0)
-    return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
-  if (mask === undefined) return undefined;
-  if (way !== 'inpaint') return noMask;
-  return maskMisfit(mask);
+  if (way === 'inpaint' && images.length === 0) return imageNeeded;
+  return imagesMisfit(images, ways[way].images) ?? maskMisfit(mask, way === 'inpaint');
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {

@@ -3,7 +3,7 @@ import { type ImageAdapter, imageRequestOf } from '../../adapter.ts';
 import { type ImageSize, dataUrl, imageResolutionOf } from '../../media-request.ts';
 import type { FaultRule } from '../fault.ts';
 import { jsonRequest } from '../json-request.ts';
-import { noMask } from './mask.ts';
+import { imagesMisfit, maskMisfit } from './misfit.ts';
 import { type ImagesQuirks, openaiImages } from './openai.ts';
 import { extraMembers, nearestRatio, namingUnsent } from './request.ts';
 import { splitByCount } from './response.ts';
@@ -58,9 +58,9 @@ export function xaiEdits(faults: readonly FaultRule[]): ImageAdapter {
           model: call.upstreamModel,
           prompt,
           images: images.map((image) => ({ type: 'image_url', url: dataUrl(image) })),
-          ...(n === 1 ? {} : { n }),
+          n: n === 1 ? undefined : n,
           ...(size === undefined ? {} : shape(size)),
-          ...(named === undefined ? {} : { quality: named }),
+          quality: named,
           response_format: returns === 'url' ? 'url' : 'b64_json',
           ...extraMembers(call, known),
         }),
@@ -72,10 +72,7 @@ export function xaiEdits(faults: readonly FaultRule[]): ImageAdapter {
     split: (call) => splitByCount(call, 10),
     misfit: (call) => {
       const { images, mask } = imageRequestOf(call);
-      if (mask !== undefined) return noMask;
-      return images.length > referencesMax
-        ? { param: 'image', why: `This model takes at most ${referencesMax} pictures.` }
-        : undefined;
+      return maskMisfit(mask, false) ?? imagesMisfit(images, referencesMax);
     },
     read,
     fault,
