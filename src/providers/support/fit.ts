@@ -310,8 +310,14 @@ function toolName(tool: unknown): string | undefined {
   return textOf((objectOf(tool['function']) ?? objectOf(tool['custom']) ?? tool)['name']);
 }
 
-const plainJson =
-  'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
+/** The instruction to answer in JSON, for models that take no format as a parameter. */
+export function jsonInstruction(schema: JsonObject | undefined): string {
+  const plain =
+    'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
+  return schema === undefined
+    ? plain
+    : `${plain} It must conform to this JSON schema: ${JSON.stringify(schema)}`;
+}
 
 /** A `response_format` as a sentence, for models that know no such format. */
 function formatInstruction(format: JsonObject, beside: 'tools' | 'nothing'): string {
@@ -320,8 +326,7 @@ function formatInstruction(format: JsonObject, beside: 'tools' | 'nothing'): str
     format['type'] === 'json_schema'
       ? objectOf(objectOf(format['json_schema'])?.['schema'])
       : undefined;
-  if (schema === undefined) return when + plainJson;
-  return `${when}${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`;
+  return when + jsonInstruction(schema);
 }
 
 /** A forced `tool_choice` as a sentence, for models that cannot be forced. */

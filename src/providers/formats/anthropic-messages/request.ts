@@ -11,6 +11,7 @@ import {
 } from '../../../base/json.ts';
 import { jsonPieces } from '../../../base/long-strings.ts';
 import { refuse } from '../../../base/refusal.ts';
+import { stopWords } from '../../conversation/stop-text.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { refuseServiceTier } from '../../billable-features.ts';
 import {
@@ -34,6 +35,7 @@ import type { ChatRequest } from '../openai-chat/types.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { chatTokensMax } from '../chat-limit.ts';
 import { type ClaudeTraits, claudeTraits, type Thinking, thinkingFor } from './models.ts';
 import { thinkingBlocks, turnSteps } from './reasoning.ts';
 import { planTools, type ToolPlan } from './tools.ts';
@@ -159,17 +161,9 @@ export function isInterrupted({ turns }: Conversation): boolean {
   );
 }
 
-/**
- * The client's limit (of two, `max_completion_tokens`), at most what the model takes and what the
- * reserved funds pay for.
- */
-function limitOf(
-  { body, outputTokensMax }: VendorCall<ChatRequest>,
-  { outputUsual, outputMax }: ClaudeTraits,
-): number {
-  const wanted = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens) ?? outputUsual;
-  return Math.max(1, Math.min(wanted, outputMax, outputTokensMax ?? outputMax));
-}
+/** The client's limit, at most what the model takes. */
+const limitOf = (call: VendorCall<ChatRequest>, { outputUsual, outputMax }: ClaudeTraits): number =>
+  Math.max(1, Math.min(chatTokensMax(call) ?? outputUsual, outputMax));
 
 // `JSON.stringify` leaves out undefined members.
 const toolMembers = ({ tools, choice }: ToolPlan): JsonObject => ({
@@ -223,9 +217,7 @@ function sampling(
 const userIdMax = 256;
 
 function members(body: Documented<ChatRequest>, host: MessagesHost): JsonObject {
-  const stop = (typeof body.stop === 'string' ? [body.stop] : listOf(body.stop)).filter((text) =>
-    textOf(text)?.trim(),
-  );
+  const stop = stopWords(body.stop).filter((text) => text.trim() !== '');
   const user = textOf(body.safety_identifier) ?? textOf(body.user);
   const tier =
     body.service_tier === 'default'
@@ -387,16 +379,19 @@ function imageSource(part: ImagePart, writing: MessageOptions): Block {
   return { type: 'base64', media_type: mime, data: part.source.base64 };
 }
 
+/** Refuses a medium that the client gave by an address, which the vendor does not fetch. */
+export const refuseAddress = ({ kind, param }: Pick<ContentPart, 'kind' | 'param'>): never =>
+  refuse('invalid_value', {
+    param,
+    why: `this model takes the ${kind} itself, as 'data:…;base64,…', not its address.`,
+  });
+
 function urlSource(
   part: ImagePart | FilePart,
   { url }: { readonly url: string },
   writing: MessageOptions,
 ): Block {
-  if (!writing.fetches)
-    refuse('invalid_value', {
-      param: part.param,
-      why: `this model takes the ${part.kind} itself, as 'data:…;base64,…', not its address.`,
-    });
+  if (!writing.fetches) refuseAddress(part);
   return { type: 'url', url };
 }
 
@@ -410,11 +405,12 @@ function fileBlock(part: FilePart, writing: MessageOptions): Block {
   return { type: 'document', source, ...(part.name ? { title: part.name } : {}) };
 }
 
-const texts = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript)$)/;
+/** The types of files that a model reads as plain text. */
+export const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript)$)/;
 
 function documentSource({ param }: FilePart, { mime, base64 }: InlineBytes): Block {
   if (mime === 'application/pdf') return { type: 'base64', media_type: mime, data: base64 };
-  if (texts.test(mime))
+  if (textTypes.test(mime))
     return {
       type: 'text',
       media_type: 'text/plain',

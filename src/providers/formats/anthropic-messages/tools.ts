@@ -9,6 +9,7 @@ import {
 } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorCall } from '../../adapter.ts';
+import { jsonInstruction } from '../../support/fit.ts';
 import { refuseParam } from '../../support/rules.ts';
 import type { ChatRequest } from '../openai-chat/types.ts';
 import type { ClaudeTraits } from './models.ts';
@@ -208,15 +209,12 @@ interface Format {
   readonly schema?: JsonObject;
 }
 
-const plainJson =
-  'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
-
 function formatOf(body: Documented<ChatRequest>, choice: Choice, traits: ClaudeTraits): Format {
   const format = objectOf(body.response_format);
-  if (format?.type === 'json_object') return { told: [plainJson] };
+  if (format?.type === 'json_object') return { told: [jsonInstruction(undefined)] };
   if (format?.type !== 'json_schema') return { told: [] };
   const schema = objectOf(objectOf(format.json_schema)?.schema);
-  if (!schema) return { told: [plainJson] };
+  if (!schema) return { told: [jsonInstruction(undefined)] };
   if (traits.structured && compiles([schema])) {
     const compiled = compiledSchema(schema);
     return { native: { type: 'json_schema', schema: compiled }, told: [], schema };
@@ -224,7 +222,7 @@ function formatOf(body: Documented<ChatRequest>, choice: Choice, traits: ClaudeT
   const mayForce = traits.forcing && choice !== 'required' && typeof choice !== 'object';
   const isRootObject = schema['type'] === 'object' || schema['properties'] !== undefined;
   if (mayForce && isRootObject) return { hidden: rooted(schema), told: [] };
-  return { told: [`${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`] };
+  return { told: [jsonInstruction(schema)] };
 }
 
 /**

@@ -16,6 +16,7 @@ import {
 import { CallIds } from '../../conversation/call-ids.ts';
 import { turnSteps } from '../anthropic-messages/reasoning.ts';
 import type { ChatThinkingBlock } from '../openai-chat/types.ts';
+import { refuseAddress, textTypes } from '../anthropic-messages/request.ts';
 import type { ConverseModel } from './models.ts';
 
 export interface ConverseMessage {
@@ -188,7 +189,6 @@ const videos: Readonly<Record<string, string>> = {
   'video/x-ms-wmv': 'wmv',
   'video/3gpp': 'three_gp',
 };
-const plainText = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript)$)/;
 
 /** Writes the parts of one request as Converse's blocks. Every document needs a name of its own. */
 class MediaWriter {
@@ -209,7 +209,7 @@ class MediaWriter {
 
   #fileBlock(part: FilePart, { mime, base64 }: InlineBytes): JsonObject {
     if (mime in images) return imageBlock(part, { mime, base64 });
-    const format = documents[mime] ?? (plainText.test(mime) ? 'txt' : undefined);
+    const format = documents[mime] ?? (textTypes.test(mime) ? 'txt' : undefined);
     if (format === undefined)
       refuse('invalid_value', {
         param: part.param,
@@ -267,11 +267,5 @@ function imageBlock({ param }: ContentPart, { mime, base64 }: InlineBytes): Json
   return { image: { format, source: { bytes: base64 } } };
 }
 
-function bytesOf({ source, param, kind }: ImagePart | FilePart | VideoPart): InlineBytes {
-  if ('url' in source)
-    return refuse('invalid_value', {
-      param,
-      why: `this model takes the ${kind} itself, as 'data:…;base64,…', not its address.`,
-    });
-  return source;
-}
+const bytesOf = (part: ImagePart | FilePart | VideoPart): InlineBytes =>
+  'url' in part.source ? refuseAddress(part) : part.source;

@@ -2,7 +2,6 @@ import {
   countOf,
   type Documented,
   type JsonObject,
-  listOf,
   numberOf,
   objectOf,
   textOf,
@@ -15,7 +14,7 @@ import {
   withFirstTurn,
 } from '../../conversation/conversation.ts';
 import { droppedReasoning, reasoningRequest } from '../../conversation/reasoning-request.ts';
-import { blankStops } from '../../conversation/stop-text.ts';
+import { stopWords, blankStops } from '../../conversation/stop-text.ts';
 import { unsignedCalls, withCallSignatures } from '../../conversation/call-signatures.ts';
 import { thinkingFor } from '../anthropic-messages/models.ts';
 import { thinkingBlocks } from '../anthropic-messages/reasoning.ts';
@@ -27,6 +26,7 @@ import { withDropped, droppedMembers, chatTranslation } from '../../support/unsu
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction, wantsSingleCall } from '../../support/fit.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { chatTokensMax } from '../chat-limit.ts';
 import { type ConverseModel, converseModel } from './models.ts';
 import { TurnsWriter, cachePoint } from './messages.ts';
 import type { ConverseChatRequest, InferenceConfiguration, TopKFields } from './types.ts';
@@ -218,17 +218,13 @@ function reasoningFor(
   };
 }
 
-/**
- * The client's limit (of two, `max_completion_tokens`), or the limit that the reserved funds pay
- * for if it is tighter; at most what the model writes, if that is known.
- */
+/** The client's limit, at most what Claude takes. */
 function limitOf(
-  { body, outputTokensMax }: VendorCall<ConverseChatRequest>,
+  call: VendorCall<ConverseChatRequest>,
   { traits }: ConverseModel,
 ): number | undefined {
-  const wanted = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens);
-  if (wanted === undefined && outputTokensMax === undefined) return undefined;
-  return Math.max(1, Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity, traits.outputMax));
+  const limit = chatTokensMax(call);
+  return limit === undefined ? undefined : Math.max(1, Math.min(limit, traits.outputMax));
 }
 
 function inferenceConfig(
@@ -245,11 +241,9 @@ function inferenceConfig(
     fixed || (traits.sampling === 'one' && temperature !== undefined)
       ? undefined
       : numberOf(body.top_p);
-  const texts = (typeof body.stop === 'string' ? [body.stop] : listOf(body.stop)).filter((text) =>
-    textOf(text),
-  );
+  const texts = stopWords(body.stop);
   // Claude refuses stop texts of white space alone.
-  const stop = claude ? texts.filter((text) => textOf(text)?.trim()) : texts;
+  const stop = claude ? texts.filter((text) => text.trim() !== '') : texts;
   return {
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),

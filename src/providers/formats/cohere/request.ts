@@ -8,6 +8,7 @@ import {
   textOf,
 } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
+import { stopWords } from '../../conversation/stop-text.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import {
   readConversation,
@@ -24,9 +25,10 @@ import { refuseServiceTier } from '../../billable-features.ts';
 import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
-import { singleCallInstruction } from '../../support/fit.ts';
+import { jsonInstruction, singleCallInstruction } from '../../support/fit.ts';
 import type { ChatMessage, ChatToolChoice } from '../openai-chat/types.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { chatTokensMax } from '../chat-limit.ts';
 import type { CohereChatRequest, CohereSchema } from './types.ts';
 
 /** Cohere's own members, which OpenAI's format has no equivalent for. */
@@ -129,9 +131,6 @@ function nameOf(value: unknown): string {
   return textOf(objectOf(tool?.function)?.name) ?? textOf(tool?.name) ?? '';
 }
 
-const plainJson =
-  'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
-
 /**
  * The answer's format, as a parameter or as an instruction: "response_format … is not supported in
  * combination with documents and tools" (docs.cohere.com/docs/structured-outputs, 2026-08).
@@ -144,14 +143,11 @@ function formatOf(
   const schema =
     format?.type === 'json_schema' ? objectOf(objectOf(format.json_schema)?.schema) : undefined;
   if (format?.type !== 'json_schema' && format?.type !== 'json_object') return { told: [] };
-  if (accompanied) return { told: [schema ? inWords(schema) : plainJson] };
+  if (accompanied) return { told: [jsonInstruction(schema)] };
   if (schema && !isTaken(schema))
-    return { native: { type: 'json_object' }, told: [inWords(schema)] };
+    return { native: { type: 'json_object' }, told: [jsonInstruction(schema)] };
   return { native: { type: 'json_object', ...(schema ? { json_schema: schema } : {}) }, told: [] };
 }
-
-const inWords = (schema: JsonObject): string =>
-  `${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`;
 
 /**
  * "The top level … must be an object", "every object … at least one required field", nothing
@@ -178,18 +174,12 @@ export const cohereStopsMax = 5;
  * Limits and sampling with Cohere's names and within its ranges: members that only tune are
  * adjusted, never refused.
  */
-function tuning({
-  body,
-  messagesOptions: beside,
-  outputTokensMax,
-}: VendorCall<CohereChatRequest>): JsonObject {
-  const wanted = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens);
-  const limit = Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity);
-  const stops = (typeof body.stop === 'string' ? [body.stop] : listOf(body.stop)).filter((text) =>
-    textOf(text),
-  );
+function tuning(call: VendorCall<CohereChatRequest>): JsonObject {
+  const { body, messagesOptions: beside } = call;
+  const limit = chatTokensMax(call);
+  const stops = stopWords(body.stop);
   const all: Readonly<Record<string, number | undefined>> = {
-    max_tokens: limit === Infinity ? undefined : Math.max(1, limit),
+    max_tokens: limit === undefined ? undefined : Math.max(1, limit),
     temperature: within(body.temperature, 0, 1),
     p: within(body.top_p, 0.01, 0.99),
     k: within(beside?.topK ?? body.top_k ?? body.k, 0, 500),

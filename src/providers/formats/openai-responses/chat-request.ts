@@ -31,6 +31,7 @@ import type {
   ChatToolCall,
 } from '../openai-chat/types.ts';
 import { jsonHeaders } from '../json-request.ts';
+import { chatTokensMax } from '../chat-limit.ts';
 import type { ResponseItem } from './types.ts';
 
 /**
@@ -106,7 +107,7 @@ export function chatOverResponsesRequest(
   const effort = effortOf(body.reasoning_effort ?? foreign?.effort, rules);
   const text = textMembers(body);
   const choice = toolChoice(openaiToolChoice(body.tool_choice, undefined));
-  const limit = limitOf(call);
+  const limit = chatTokensMax(call);
   const sent: JsonObject = {
     model: call.upstreamModel,
     input: inputItems(withCallSignatures(body.messages, call.signatures)),
@@ -114,7 +115,9 @@ export function chatOverResponsesRequest(
     ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(effort === undefined ? {} : { reasoning: { effort } }),
     ...(Object.keys(text).length ? { text } : {}),
-    ...(limit === undefined ? {} : { max_output_tokens: limit }),
+    ...(limit === undefined
+      ? {}
+      : { max_output_tokens: Math.max(responsesOutputTokensMin, limit) }),
     ...Object.fromEntries(
       carried.filter((name) => body[name] != null).map((name) => [name, body[name]]),
     ),
@@ -158,17 +161,6 @@ export const unsignedResponses = ({ body }: VendorCall<ChatRequest>): readonly s
 
 const effortOf = (requested: unknown, { effort }: ModelRules): string | undefined =>
   effort !== undefined && isEffort(requested) ? effortFor(effort, requested) : textOf(requested);
-
-/**
- * The client's limit: of two, `max_completion_tokens` wins. The limit that the reserved funds pay
- * for may be tighter.
- */
-function limitOf({ body, outputTokensMax }: VendorCall<ChatRequest>): number | undefined {
-  const requested = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens);
-  const limit =
-    requested === undefined ? outputTokensMax : Math.min(requested, outputTokensMax ?? requested);
-  return limit === undefined ? undefined : Math.max(responsesOutputTokensMin, limit);
-}
 
 function textMembers(body: Documented<ChatRequest>): JsonObject {
   const requested = objectOf(body.response_format);
