@@ -34,9 +34,9 @@ const silence = '{"text":" "}';
 
 /**
  * The signature that Google's page gives for calls of another model
- * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08).
+ * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-11).
  */
-const unsigned = 'skip_thought_signature_validator';
+export const skipsValidation = 'skip_thought_signature_validator';
 
 /**
  * Writes the conversation in Gemini's format (ai.google.dev/api/generate-content, 2026-08). Throws
@@ -117,7 +117,7 @@ function callPart(
   const signature =
     own ??
     textOf(details.findLast((detail) => detail.id === id)?.data) ??
-    (mustBeSigned ? unsigned : undefined);
+    (mustBeSigned ? skipsValidation : undefined);
   const args = objectText(objectOf(source.function)?.arguments) ?? JSON.stringify(input);
   const signed = signature === undefined ? '' : `,"thoughtSignature":${JSON.stringify(signature)}`;
   return `{"functionCall":{${idMember(id)}"name":${JSON.stringify(name)},"args":${args}}${signed}}`;

@@ -25,6 +25,7 @@ import { isOwnSignature } from './signature.ts';
 import { sentName } from '../../conversation/spelling.ts';
 import { jsonHeaders, jsonRequest } from '../json-request.ts';
 import { objectIn, noObject, readStreamed } from '../reply.ts';
+import { skipsValidation } from './contents.ts';
 import type { GenerateContentResponse } from './types.ts';
 
 /**
@@ -76,12 +77,6 @@ function limitChanges({
   return [{ path: [config, limit], json: String(outputTokensMax) }];
 }
 
-/**
- * The signature that Google's page gives for calls of another model
- * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-11).
- */
-const skipsValidation = '"skip_thought_signature_validator"';
-
 /** Replaces the signatures that Tollgate wrote on calls, and removes those on other parts. */
 const signatureChanges = ({ contents }: Documented<GenerateContentRequest>): JsonChange[] =>
   placed(contents, ['contents']).flatMap(([turn, at]) =>
@@ -91,7 +86,7 @@ const signatureChanges = ({ contents }: Documented<GenerateContentRequest>): Jso
       if (!isOwnSignature(part[name])) return [];
       const place = { path: [...path, name] };
       const call = part[sentName(part, 'functionCall')];
-      return [call === undefined ? place : { ...place, json: skipsValidation }];
+      return [call === undefined ? place : { ...place, json: jsonText(skipsValidation) }];
     }),
   );
 
@@ -124,7 +119,15 @@ function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
  * 2026-11). The client's bytes hold the contents, or a whole request in an envelope.
  */
 export const geminiNativeCount: BaseAdapter = {
-  ask: (call) => countRequest(call, (body, model) => envelopeChanges(body, model)),
+  ask({ bytes, upstreamModel }) {
+    // `VendorCall.body` is the request without its envelope.
+    const sent = objectOf(parse(bytes.toString('utf8'))) ?? {};
+    return {
+      path: `${modelPath(upstreamModel)}:countTokens`,
+      headers: jsonHeaders,
+      body: editJsonBytes(bytes, envelopeChanges(sent, upstreamModel)),
+    };
+  },
   read(reply) {
     const body = objectIn(reply);
     if (countOf(body?.['totalTokens']) === undefined)
@@ -139,19 +142,6 @@ const envelopeName = 'generateContentRequest';
 function envelopeChanges(body: JsonObject, model: string): JsonChange[] {
   const name = sentName(body, envelopeName);
   return [...modelChanges(body, model, []), ...modelChanges(objectOf(body[name]), model, [name])];
-}
-
-/** The changes are made to what the bytes hold: `body` is the request without an envelope. */
-function countRequest(
-  call: VendorCall,
-  changesOf: (body: JsonObject, model: string) => JsonChange[],
-) {
-  const sent = objectOf(parse(call.bytes.toString('utf8'))) ?? {};
-  return {
-    path: `${modelPath(call.upstreamModel)}:countTokens`,
-    headers: jsonHeaders,
-    body: editJsonBytes(call.bytes, changesOf(sent, call.upstreamModel)),
-  };
 }
 
 /**
