@@ -5,7 +5,6 @@ import { parseMessages } from '../src/api/messages.ts';
 import { parseResponse } from '../src/api/responses.ts';
 import { parseEmbeddings, parseRerank } from '../src/api/vectors.ts';
 import type { Quantities } from '../src/base/quantities.ts';
-import { Refusal } from '../src/base/refusal.ts';
 import { type Bundled, defaultUsdRatePpm, loadBundled } from '../src/catalog/bundled.ts';
 import { inputTokens, outputTokens, type Price, tariffOf } from '../src/catalog/price.ts';
 import type { Model } from '../src/catalog/snapshot.ts';
@@ -31,16 +30,16 @@ import { chatRequest as geminiRequest } from './gemini-meaning.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 import { callAs } from './replay.ts';
 import { embeddingRequest } from './vector-meaning.ts';
+import { context as anyone, sentJson, unlessRefused } from './support/parsed-request.ts';
 
 /**
  * Every recorded answer with its recorded request, at our adapters, against the bound that charges
  * are held to.
  */
-const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined, expiresAt: undefined };
 const price: Price = { rates: { input: 1n, output: 1n }, tiers: [], by: undefined };
 const tariff = tariffOf(price, 1_000_000n);
 type Dict = Record<string, unknown>;
-type Parse = (body: Dict, bytes: Buffer) => ApiRequest;
+type Parse = (body: Dict) => ApiRequest;
 
 /** How a recorded request comes in at our door, and who reads its answer. */
 interface Side {
@@ -52,9 +51,9 @@ interface Side {
   readonly parse: Parse;
 }
 
-const id = 'req_0000000000000';
 const own = ({ request }: Recording): Dict | undefined => request && { ...request };
-const chat: Parse = (body, bytes) => parseChat(id, principal, body, bytes);
+const context = { ...anyone, id: 'req_0000000000000' };
+const chat: Parse = (body) => parseChat(context, sentJson(body));
 const sides: readonly Side[] = [
   { endpoint: 'chat', capability: 'chat', home: 'openai-compatible', asked: own, parse: chat },
   {
@@ -62,14 +61,14 @@ const sides: readonly Side[] = [
     capability: 'messages',
     home: 'anthropic',
     asked: own,
-    parse: (body, bytes) => parseMessages(id, principal, {}, body, bytes),
+    parse: (body) => parseMessages(context, sentJson(body)),
   },
   {
     endpoint: 'responses',
     capability: 'responses',
     home: 'openai',
     asked: own,
-    parse: (body, bytes) => parseResponse(id, principal, body, bytes),
+    parse: (body) => parseResponse(context, sentJson(body)),
   },
   {
     endpoint: 'gemini',
@@ -101,21 +100,21 @@ const sides: readonly Side[] = [
     capability: 'completions',
     home: 'openai-compatible',
     asked: own,
-    parse: (body, bytes) => parseCompletion(id, principal, body, bytes),
+    parse: (body) => parseCompletion(context, sentJson(body)),
   },
   {
     endpoint: 'embedding',
     capability: 'embeddings',
     home: 'openai-compatible',
     asked: embeddingRequest,
-    parse: (body, bytes) => parseEmbeddings(id, principal, body, bytes),
+    parse: (body) => parseEmbeddings(context, sentJson(body)),
   },
   {
     endpoint: 'rerank',
     capability: 'rerank',
     home: 'cohere',
     asked: own,
-    parse: (body, bytes) => parseRerank(id, principal, body, bytes),
+    parse: (body) => parseRerank(context, sentJson(body)),
   },
 ];
 
@@ -279,14 +278,9 @@ async function judge(
   const asked = side.asked(recording);
   if (asked === undefined) return undefined;
   const body: Dict = { ...asked, model: 'public/model' };
-  let request: ApiRequest;
-  try {
-    request = side.parse(body, Buffer.from(JSON.stringify(body)));
-  } catch (error) {
-    // The door does not take it: it can cost nothing.
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
+  const request = unlessRefused(() => side.parse(body));
+  // A refused request can cost nothing.
+  if (request === undefined) return undefined;
   const vendor = playerOf(recording, side);
   const adapter = adaptersOf(vendor)[side.capability];
   if (adapter === undefined) return undefined;

@@ -20,6 +20,7 @@ import { openaiResponses } from './sdk/openai-responses.ts';
 import { pngUrl } from './sdk/sdk.ts';
 import { type Body, type Probe, Schemas } from './support/openapi-probes.ts';
 import { openSimulatedGateway, openTemporaryGateway, type Temporary } from './support/temporary.ts';
+import { context, sentJson } from './support/parsed-request.ts';
 
 type Document = ReturnType<typeof openApi>;
 
@@ -454,21 +455,13 @@ test('what the official package sends fits', { timeout: 60_000 }, async () => {
 });
 
 type Parse = (body: Body) => unknown;
-const principal = {
-  keyId: 'key',
-  userId: 'user',
-  group: 'default',
-  limit: undefined,
-  expiresAt: undefined,
-};
-const nothing = Buffer.alloc(0);
 /** Endpoint of recorded requests, ours, and who reads them at our door. */
 const read: readonly (readonly [string, string, Parse])[] = [
-  ['chat', 'ChatRequest', (body) => parseChat('req_1', principal, body, nothing)],
-  ['completion', 'CompletionRequest', (body) => parseCompletion('req_1', principal, body, nothing)],
-  ['embedding', 'EmbeddingsRequest', (body) => parseEmbeddings('req_1', principal, body, nothing)],
-  ['messages', 'MessageRequest', (body) => parseMessages('req_1', principal, {}, body, nothing)],
-  ['responses', 'ResponseRequest', (body) => parseResponse('req_1', principal, body, nothing)],
+  ['chat', 'ChatRequest', (body) => parseChat(context, sentJson(body))],
+  ['completion', 'CompletionRequest', (body) => parseCompletion(context, sentJson(body))],
+  ['embedding', 'EmbeddingsRequest', (body) => parseEmbeddings(context, sentJson(body))],
+  ['messages', 'MessageRequest', (body) => parseMessages(context, sentJson(body))],
+  ['responses', 'ResponseRequest', (body) => parseResponse(context, sentJson(body))],
 ];
 
 describe.skipIf(recordingsFolder === undefined)('recorded requests', () => {

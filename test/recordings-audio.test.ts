@@ -14,10 +14,10 @@ import type { TranscriptionRequest } from '../src/providers/media-request.ts';
 import { everyOffset } from './cuts.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 import { callAs, replays } from './replay.ts';
+import { context, sentJson } from './support/parsed-request.ts';
 
 const suite = replays('sound');
 const spools = new SpoolPool();
-const principal = { keyId: 'k', userId: 'u', group: 'g', limit: undefined, expiresAt: undefined };
 const all: Recording[] =
   recordingsFolder === undefined
     ? []
@@ -73,12 +73,7 @@ async function listenOf({ sent, request }: Recording): Promise<{
     ? [...form.fields.filter(([name]) => !own.has(name)), ['response_format', 'diarized_json']]
     : form.fields;
   const named: Form = { ...form, fields: model === '' ? [...fields, ['model', 'm']] : fields };
-  const { transcription, stream } = await parseTranscription(
-    'req_1',
-    principal,
-    named,
-    'transcriptions',
-  );
+  const { transcription, stream } = await parseTranscription(context, named, 'transcriptions');
   if (transcription === undefined) throw new Error('a recording was expected');
   return { wish: transcription, model, stream, form: whole };
 }
@@ -181,12 +176,7 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
         const request = recording.request ?? {};
         const input = String(request['input'] ?? request['text'] ?? 'Hello');
         const body = { model: 'public/model', voice: 'alloy', ...request, input };
-        const { speech } = parseSpeech(
-          'req_1',
-          principal,
-          { ...body, model: 'public/model' },
-          Buffer.from(JSON.stringify({ ...body, model: 'public/model' })),
-        );
+        const { speech } = parseSpeech(context, sentJson({ ...body, model: 'public/model' }));
         const model = String(
           request['model'] ?? /model=([^&]+)/.exec(recording.url)?.[1] ?? 'recorded-model',
         );

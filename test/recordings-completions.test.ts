@@ -19,6 +19,7 @@ import {
   sentBy,
 } from './recorded-traffic.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
+import { context } from './support/parsed-request.ts';
 
 /**
  * Clients of /v1/completions: recorded traffic passes natively, and chat's answers become texts
@@ -125,9 +126,8 @@ function checkFault(recording: Recording): void {
  */
 function checkRequest(recording: Recording): void {
   const call = callOf(recording);
-  const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined, expiresAt: undefined };
-  const { body, bytes } = parseJson(call.bytes, 'application/json');
-  const parse = () => parseCompletion('req_0', principal, body, bytes);
+  const given = parseJson(call.bytes, 'application/json');
+  const parse = () => parseCompletion(context, given);
   const param =
     recording.status === 400 ? JSON.parse(recording.reply.toString('utf8')).error.param : null;
   if (param !== null) {

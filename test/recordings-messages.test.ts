@@ -20,6 +20,7 @@ import {
   sentBy,
 } from './recorded-traffic.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
+import { context } from './support/parsed-request.ts';
 
 /**
  * Clients of /v1/messages: recorded traffic passes natively as it is, and chat's answers become
@@ -114,12 +115,10 @@ function checkNativeAnswer(recording: Recording): void {
 /** The door takes what the vendor took, and sends it on as it came. */
 function checkRequest(recording: Recording): void {
   const call = callFrom(recording);
-  const { body, bytes } = parseJson(call.bytes, 'application/json');
-  const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined };
-  const parse = (): unknown =>
-    parseMessages('req_0', { ...principal, expiresAt: undefined }, {}, body, bytes);
+  const sent = parseJson(call.bytes, 'application/json');
+  const parse = (): unknown => parseMessages(context, sent);
   // What lies in the account that all share is reached by nobody (R9 of the reviews).
-  if (/"file_id":/.test(JSON.stringify(body['messages'])))
+  if (/"file_id":/.test(JSON.stringify(sent.body['messages'])))
     return expect(parse).toThrow("stored at the model's vendor");
   parse();
   expect(JSON.parse(sentBy(anthropicNative.ask(call)))).toEqual({

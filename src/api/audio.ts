@@ -1,7 +1,5 @@
 import { bytesPerTokenReserved, bytesPerTokenUsual } from '../base/bytes-per-token.ts';
-import type { Principal } from '../accounts/principal.ts';
 import { isObject } from '../base/json.ts';
-import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import {
   type ClientFormat,
@@ -30,6 +28,8 @@ import {
   checkOf,
   checkText,
   fieldsOf,
+  type ParsedJson,
+  type ParserContext,
   takeJson,
   readersOf,
   refuseType,
@@ -131,13 +131,9 @@ function formOf<More extends Readonly<Record<string, schema.Schema>>>(
   );
 }
 
-/**
- * POST /v1/audio/transcriptions and /translations: the request as the pipeline takes it. Throws the
- * Refusal that names what is wrong.
- */
+/** POST /v1/audio/transcriptions and /translations */
 export async function parseTranscription(
-  id: string,
-  principal: Principal,
+  { id, principal }: ParserContext,
   form: Form,
   task: Task,
 ): Promise<ApiRequest> {
@@ -288,10 +284,9 @@ export function audioEndpoints(
     idempotent(submissions, {
       method: 'POST',
       path: '/audio/speech',
-      handle({ id, principal, request, response }) {
-        const { body, bytes, skeleton } = takeJson(request);
-        const parsed = parseSpeech(id, principal, body, bytes, skeleton);
-        return run(parts, parsed, response, speechFormat(parsed.speech));
+      handle(context) {
+        const parsed = parseSpeech(context, takeJson(context.request));
+        return run(parts, parsed, context.response, speechFormat(parsed.speech));
       },
     }),
   ];
@@ -310,13 +305,8 @@ function transcriptionEndpoint(
       const { body, headers } = context.request;
       const form = await readForm(body, headers, transcriptionLimits, parts.spools);
       if (form === 'left') return;
-      const transcribe = async ({ id, principal, response }: RequestContext): Promise<void> =>
-        run(
-          parts,
-          await parseTranscription(id, principal, form, task),
-          response,
-          transcriptionFormat,
-        );
+      const transcribe = async (mine: RequestContext): Promise<void> =>
+        run(parts, await parseTranscription(mine, form, task), mine.response, transcriptionFormat);
       try {
         await idempotentAfterRead(submissions, context, () => digestOfForm(form), transcribe);
       } finally {
@@ -380,16 +370,10 @@ const asEvents: ClientFormat = {
 const speechFormat = (request: SpeechRequest): ClientFormat =>
   request.events ? asEvents : asBytes;
 
-/**
- * POST /v1/audio/speech: the request as the pipeline takes it. Throws the Refusal that names what
- * is wrong.
- */
+/** POST /v1/audio/speech */
 export function parseSpeech(
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
+  { id, principal }: ParserContext,
+  { body, bytes, skeleton }: ParsedJson,
 ): ApiRequest & { readonly speech: SpeechRequest } {
   const model = read.model(body);
   const speech = speechOptionsOf(body);

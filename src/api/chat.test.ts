@@ -1,27 +1,12 @@
 import { expect, test } from 'vitest';
-import { Refusal, refusals } from '../base/refusal.ts';
+import { context, refusalOf, sentJson } from '../../test/support/parsed-request.ts';
+import { refusals } from '../base/refusal.ts';
 import { parseChat } from './chat.ts';
 import { type RequestBody, parseJson } from './request-body.ts';
 import { goDuration } from '../limits/limiter.ts';
 
-const principal = {
-  keyId: 'k',
-  userId: 'u',
-  group: 'default',
-  limit: undefined,
-  expiresAt: undefined,
-};
 const hello = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
-
-function refusedBy(body: RequestBody): Refusal {
-  try {
-    parseChat('req_0', principal, body, Buffer.from(JSON.stringify(body)));
-  } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
-  }
-  throw new Error(`accepted: ${JSON.stringify(body)}`);
-}
+const parsed = (body: RequestBody) => parseChat(context, sentJson(body));
 
 const wrong: readonly (readonly [string, RequestBody, string])[] = [
   ['no model', { messages: hello.messages }, 'model'],
@@ -107,7 +92,7 @@ const wrong: readonly (readonly [string, RequestBody, string])[] = [
 ];
 
 test.each(wrong)('%s is refused and named', (_what, body, param) => {
-  const refused = refusedBy(body);
+  const refused = refusalOf(() => parsed(body));
   expect(refusals[refused.refusal]).toMatchObject({ status: 400, code: 'invalid_request_error' });
   expect(refused.param).toBe(param);
   expect(refused.message).toContain(param.split(/[[.]/)[0]);
@@ -131,7 +116,7 @@ test('a request is understood: limits, stream, choices, media', () => {
       },
     ],
   };
-  const request = parseChat('req_abc', principal, body, Buffer.from(JSON.stringify(body)));
+  const request = parseChat({ ...context, id: 'req_abc' }, sentJson(body));
   expect(request).toMatchObject({
     stream: true,
     includeUsage: true,
@@ -155,7 +140,7 @@ test('null members are absent members, as in the convention', () => {
     tools: null,
     stream: null,
   };
-  expect(parseChat('req_abc', principal, body, Buffer.from('{}'))).toMatchObject({
+  expect(parsed(body)).toMatchObject({
     stream: false,
     outputTokensRequested: undefined,
   });
@@ -171,27 +156,19 @@ test('an assistant that called a tool may be silent', () => {
     },
     { role: 'tool', tool_call_id: 'c', content: '1' },
   ];
-  expect(
-    parseChat('req_abc', principal, { model: 'm', messages }, Buffer.from('{}')).mediaCount,
-  ).toBe(0);
+  expect(parsed({ model: 'm', messages }).mediaCount).toBe(0);
 });
 
 test('a body is refused before it is understood: empty, broken, no object, no JSON', () => {
-  const refusalOf = (bytes: Buffer | undefined, type: string | undefined): string => {
-    try {
-      parseJson(bytes, type);
-    } catch (error) {
-      if (error instanceof Refusal) return error.refusal;
-    }
-    return 'accepted';
-  };
-  expect(refusalOf(Buffer.from('{}'), 'application/json; charset=utf-8')).toBe('accepted');
-  expect(refusalOf(undefined, 'application/json')).toBe('malformed_json');
-  expect(refusalOf(Buffer.from(''), 'application/json')).toBe('malformed_json');
-  expect(refusalOf(Buffer.from('{"a":'), 'application/json')).toBe('malformed_json');
-  expect(refusalOf(Buffer.from('[]'), 'application/json')).toBe('malformed_json');
-  expect(refusalOf(Buffer.from('{}'), 'text/plain')).toBe('wrong_content_type');
-  expect(refusalOf(Buffer.from('{}'), undefined)).toBe('wrong_content_type');
+  const refusedAs = (bytes: Buffer | undefined, type: string | undefined): string =>
+    refusalOf(() => parseJson(bytes, type)).refusal;
+  expect(parseJson(Buffer.from('{}'), 'application/json; charset=utf-8').body).toEqual({});
+  expect(refusedAs(undefined, 'application/json')).toBe('malformed_json');
+  expect(refusedAs(Buffer.from(''), 'application/json')).toBe('malformed_json');
+  expect(refusedAs(Buffer.from('{"a":'), 'application/json')).toBe('malformed_json');
+  expect(refusedAs(Buffer.from('[]'), 'application/json')).toBe('malformed_json');
+  expect(refusedAs(Buffer.from('{}'), 'text/plain')).toBe('wrong_content_type');
+  expect(refusedAs(Buffer.from('{}'), undefined)).toBe('wrong_content_type');
 });
 
 test('durations are written as clients read them', () => {
@@ -207,14 +184,7 @@ test('durations are written as clients read them', () => {
 });
 
 test('C11: what is absent is called missing, not of a type', () => {
-  const message = (body: object): string => {
-    try {
-      parseChat('req_0', principal, { ...hello, ...body }, Buffer.alloc(0));
-    } catch (error) {
-      return String(error);
-    }
-    return 'taken';
-  };
+  const message = (body: object): string => refusalOf(() => parsed({ ...hello, ...body })).message;
   expect(message({ messages: [{ role: 'user', content: [{ type: 'text' }] }] })).toContain(
     "Missing required parameter: 'messages[0].content[0].text'.",
   );

@@ -1,6 +1,4 @@
-import type { Principal } from '../accounts/principal.ts';
 import { editJson, editJsonBytes, jsonText, isObject, type JsonChange } from '../base/json.ts';
-import type { Skeleton } from '../base/long-strings.ts';
 import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/api-request.ts';
@@ -18,6 +16,8 @@ import {
   costWish,
   fallbackModels,
   noMedia,
+  type ParsedJson,
+  type ParserContext,
   type PromptMedia,
   readersOf,
   refuseType,
@@ -220,16 +220,10 @@ const costChanges = (cost: Nano): readonly JsonChange[] => [
 
 export const chatFormat = completionFormat('chat.completion.chunk');
 
-/**
- * POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names
- * what is wrong.
- */
+/** POST /v1/chat/completions */
 export function parseChat(
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
+  { id, principal }: ParserContext,
+  { body, bytes, skeleton }: ParsedJson,
 ): ApiRequest {
   const model = read.model(body);
   const media = read.messages(body);

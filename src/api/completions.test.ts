@@ -1,28 +1,11 @@
 import { expect, test } from 'vitest';
-import { Refusal, refusals } from '../base/refusal.ts';
+import { context, refusalOf, sentJson } from '../../test/support/parsed-request.ts';
+import { refusals } from '../base/refusal.ts';
 import type { RequestBody } from './request-body.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
 
-const principal = {
-  keyId: 'k',
-  userId: 'u',
-  group: 'default',
-  limit: undefined,
-  expiresAt: undefined,
-};
 const hello = { model: 'm', prompt: 'Once upon a time' };
-const parsed = (body: RequestBody) =>
-  parseCompletion('req_0', principal, body, Buffer.from(JSON.stringify(body)));
-
-function refusedBy(body: RequestBody): Refusal {
-  try {
-    parsed(body);
-  } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
-  }
-  throw new Error(`accepted: ${JSON.stringify(body)}`);
-}
+const parsed = (body: RequestBody) => parseCompletion(context, sentJson(body));
 
 const wrong: readonly (readonly [string, RequestBody, string])[] = [
   ['no model', { ...hello, model: undefined }, 'model'],
@@ -67,7 +50,7 @@ const wrong: readonly (readonly [string, RequestBody, string])[] = [
 ];
 
 test.each(wrong)('%s is a 400 that names it', (_, body, param) => {
-  const refusal = refusedBy(body);
+  const refusal = refusalOf(() => parsed(body));
   expect(refusals[refusal.refusal].status).toBe(400);
   expect(refusal.param).toBe(param);
 });

@@ -1,5 +1,3 @@
-import type { Principal } from '../accounts/principal.ts';
-import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ApiRequest } from '../gateway/api-request.ts';
 import {
@@ -16,6 +14,8 @@ import {
   checksOf,
   costWish,
   fallbackModels,
+  type ParsedJson,
+  type ParserContext,
   readersOf,
   refuseType,
   type RequestBody,
@@ -79,16 +79,10 @@ const checkWriting = checksOf({ ...sampling, ...writing });
 
 export const completionsFormat = completionFormat('text_completion');
 
-/**
- * POST /v1/completions: the request as the pipeline takes it. Throws the Refusal that names what is
- * wrong.
- */
+/** POST /v1/completions */
 export function parseCompletion(
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
+  { id, principal }: ParserContext,
+  { body, bytes, skeleton }: ParsedJson,
 ): ApiRequest {
   const model = read.model(body);
   const prompts = read.prompt(body);

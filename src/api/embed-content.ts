@@ -4,7 +4,7 @@ import { inputTokens } from '../catalog/price.ts';
 import { type ApiRequest, defaultsWithoutText } from '../gateway/api-request.ts';
 import { inCamelCase } from '../providers/conversation/spelling.ts';
 import { generateEnvelope } from './errors.ts';
-import type { Asked } from './generate.ts';
+import type { GenerateContext } from './generate.ts';
 import { modelIdOf } from './generate-models.ts';
 import {
   checkLength,
@@ -53,11 +53,11 @@ export const embedFormat = wholeFormat((answer, quantities) => {
   return editJsonBytes(answer, [{ path: ['usageMetadata'], json }]);
 }, generateEnvelope);
 
-/** POST /v1beta/models/{model}:embedContent: the request as the pipeline takes it. */
-export function parseEmbedContent(asked: Asked, sent: ParsedJson): ApiRequest {
+/** POST /v1beta/models/{model}:embedContent */
+export function parseEmbedContent(context: GenerateContext, sent: ParsedJson): ApiRequest {
   const body = inCamelCase(sent.body);
   refuseMember(body, 'requests', 'batchEmbedContents takes a list of requests.');
-  return requestOf(asked, sent, [checkOne(body, '')]);
+  return requestOf(context, sent, [checkOne(body, '')]);
 }
 
 /** A member of the other method: its text would be sent and not counted. */
@@ -66,7 +66,7 @@ function refuseMember(body: RequestBody, param: string, why: string): void {
 }
 
 /** POST …:batchEmbedContents: all requests go to the model of the path. */
-export function parseBatchEmbedContents(asked: Asked, sent: ParsedJson): ApiRequest {
+export function parseBatchEmbedContents(context: GenerateContext, sent: ParsedJson): ApiRequest {
   const body = inCamelCase(sent.body);
   refuseMember(body, 'content', 'embedContent takes one content; each of `requests` has its own.');
   const { requests } = body;
@@ -77,18 +77,18 @@ export function parseBatchEmbedContents(asked: Asked, sent: ParsedJson): ApiRequ
   const texts = requests.map((request, i) => {
     if (!isObject(request)) refuseType(`requests[${i}]`, 'an object', request);
     const { model } = request;
-    if (typeof model === 'string' && modelIdOf(model) !== asked.model)
+    if (typeof model === 'string' && modelIdOf(model) !== context.model)
       refuse('invalid_value', {
         param: `requests[${i}].model`,
-        why: `the path names the model '${asked.model}', which makes all vectors.`,
+        why: `the path names the model '${context.model}', which makes all vectors.`,
       });
     return checkOne(request, `requests[${i}].`);
   });
-  return requestOf(asked, sent, texts);
+  return requestOf(context, sent, texts);
 }
 
 function requestOf(
-  { id, principal, model }: Asked,
+  { id, principal, model }: GenerateContext,
   { body, bytes, skeleton }: ParsedJson,
   texts: readonly string[],
 ): ApiRequest {

@@ -4,7 +4,6 @@ import { countInput } from '../gateway/count-tokens.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { offerTo } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
-import { run } from '../gateway/run.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { ResponseStore } from '../memory/responses.ts';
@@ -16,7 +15,6 @@ import { completionsFormat, parseCompletion } from './completions.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import { messagesConvention } from './entry.ts';
 import type { FileHandler } from './file-handler.ts';
-
 import { generateEndpoints } from './generate-endpoints.ts';
 import { generateFileEndpoints } from './generate-files.ts';
 import { idempotent } from './idempotency.ts';
@@ -75,32 +73,20 @@ export function endpointsOf(
     once(jsonEndpoint(parts, '/chat/completions', parseChat, chatFormat)),
     once(jsonEndpoint(parts, '/completions', parseCompletion, completionsFormat)),
     once({
-      method: 'POST',
-      path: '/messages',
+      ...jsonEndpoint(parts, '/messages', parseMessages, messagesFormat),
       convention: messagesConvention,
-      handle: ({ id, principal, request, response }) => {
-        const { body, bytes, skeleton } = takeJson(request);
-        return run(
-          parts,
-          parseMessages(id, principal, request.headers, body, bytes, skeleton),
-          response,
-          messagesFormat,
-        );
-      },
     }),
     {
       method: 'POST',
       path: '/messages/count_tokens',
       convention: messagesConvention,
-      handle: ({ id, principal, request, response }) => {
-        const { body, bytes, skeleton } = takeJson(request);
-        return countInput(
+      handle: (context) =>
+        countInput(
           parts,
-          parseTokenCount(id, principal, request.headers, body, bytes, skeleton),
-          response,
+          parseTokenCount(context, takeJson(context.request)),
+          context.response,
           renderTokenCount,
-        );
-      },
+        ),
     },
     once(jsonEndpoint(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
     once(jsonEndpoint(parts, '/moderations', parseModeration, moderationsFormat)),

@@ -1,4 +1,3 @@
-import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, isObject, jsonText, type JsonObject, objectOf } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
@@ -11,6 +10,7 @@ import {
   fallbackModels,
   noMedia,
   type ParsedJson,
+  type ParserContext,
   type PromptMedia,
   type RequestBody,
   readersOf,
@@ -144,20 +144,17 @@ export const generateFormat: ClientFormat = {
   },
 };
 
-/** What a parser gets of a request beside its body. */
-export interface Asked {
-  readonly id: string;
-  readonly principal: Principal;
-  readonly model: string;
-}
+/** What a parser reads of a request whose path names the model. */
+export type GenerateContext = ParserContext & { readonly model: string };
 
-/**
- * POST /v1beta/models/{model}:generateContent: the request as the pipeline takes it. Throws the
- * Refusal that names what is wrong.
- */
-export function parseGenerate(asked: Asked, sent: ParsedJson, stream: boolean): ApiRequest {
+/** POST /v1beta/models/{model}:generateContent */
+export function parseGenerate(
+  context: GenerateContext,
+  sent: ParsedJson,
+  stream: boolean,
+): ApiRequest {
   const body = inCamelCase(sent.body);
-  const request = requestOf(asked, body, sent);
+  const request = requestOf(context, body, sent);
   const settings = read.generationConfig(body) ?? {};
   const limit = readConfig.maxOutputTokens(settings);
   return withFallbacks({
@@ -188,12 +185,12 @@ function modalitiesOf({ responseModalities: told }: JsonObject): ApiRequest['ans
  * POST …:countTokens: the contents, or a whole request in `generateContentRequest`. `body` is the
  * request, `bytes` are what was sent.
  */
-export function parseTokenCountOf(asked: Asked, sent: ParsedJson): ApiRequest {
+export function parseTokenCountOf(context: GenerateContext, sent: ParsedJson): ApiRequest {
   const outer = inCamelCase(sent.body);
   const { generateContentRequest: inner } = outer;
-  if (inner === undefined || inner === null) return requestOf(asked, outer, sent);
+  if (inner === undefined || inner === null) return requestOf(context, outer, sent);
   if (!isObject(inner)) refuseType('generateContentRequest', 'an object', inner);
-  return requestOf(asked, inner, { ...sent, body: inner });
+  return requestOf(context, inner, { ...sent, body: inner });
 }
 
 /** The response body of a token count. */
@@ -201,7 +198,7 @@ export const renderTotalTokens = (tokens: number): string =>
   JSON.stringify({ totalTokens: tokens });
 
 function requestOf(
-  { id, principal, model }: Asked,
+  { id, principal, model }: GenerateContext,
   body: RequestBody,
   sent: ParsedJson,
 ): ApiRequest {

@@ -1,9 +1,8 @@
 import type { Principal } from '../accounts/principal.ts';
 import type { ImageCapability } from '../base/capability.ts';
 import { jsonText } from '../base/json.ts';
-import type { Skeleton } from '../base/long-strings.ts';
 import { refuse, type Refusal, refusals, unavailable } from '../base/refusal.ts';
-import type { Offer } from '../catalog/snapshot.ts';
+import type { Model, Offer } from '../catalog/snapshot.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { offerTo, requireOffer, endpointFor } from '../gateway/models/offers.ts';
@@ -11,7 +10,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { SpoolPool } from '../http/spool.ts';
 import type { ImageRequest } from '../providers/media-request.ts';
-import type { HttpRequest, Endpoint, RequestContext } from './endpoint.ts';
+import type { Endpoint, RequestContext } from './endpoint.ts';
 import { idempotentAfterRead, idempotent } from './idempotency.ts';
 import {
   type ImagesBody,
@@ -23,7 +22,7 @@ import {
   parseImageOptions,
   estimateImageUsage,
 } from './image-request.ts';
-import { type RequestBody, takeJson } from './request-body.ts';
+import { type ParsedJson, type ParserContext, type RequestBody, takeJson } from './request-body.ts';
 
 /** Newer models make a variation only when the prompt asks for one. */
 const variation =
@@ -52,29 +51,16 @@ export function imagesEndpoints(
 async function generate(
   parts: GatewayParts,
   defaultModels: readonly string[],
-  { id, principal, request, response }: RequestContext,
+  context: RequestContext,
 ): Promise<void> {
-  const { body, bytes, skeleton } = takeJson(request);
-  const offer = offered(parts, defaultModels, principal, 'images', body);
-  const terms = offer.model.image ?? {};
+  const sent = takeJson(context.request);
+  const { body } = sent;
+  const { model } = offered(parts, defaultModels, context.principal, 'images', body);
+  const terms = model.image ?? {};
   const options = parseImageOptions(body, terms, parseImagePrompt(body, terms), noInputImages);
-  await checkRoom(parts, id, principal, options);
-  return run(
-    parts,
-    asRequest({
-      id,
-      principal,
-      request,
-      capability: 'images',
-      offer,
-      body,
-      bytes,
-      skeleton,
-      options,
-    }),
-    response,
-    imagesFormat('image_generation'),
-  );
+  await checkRoom(parts, context, options);
+  const request = requestOf(context, 'images', model, sent, options);
+  return run(parts, request, context.response, imagesFormat('image_generation'));
 }
 
 function editOrVary(
@@ -111,10 +97,10 @@ async function edit(
   capability: 'image_edits' | 'image_variations',
   sent: ImagesBody,
 ): Promise<void> {
-  const { id, principal, request, response } = context;
-  const { body, bytes, skeleton, files } = sent;
-  const offer = offered(parts, defaultModels, principal, capability, body);
-  const terms = offer.model.image ?? {};
+  const { principal, response } = context;
+  const { body, files } = sent;
+  const { model } = offered(parts, defaultModels, principal, capability, body);
+  const terms = model.image ?? {};
   const prompt = capability === 'image_variations' ? variation : parseImagePrompt(body, terms);
   // The options are checked before anything is downloaded.
   parseImageOptions(body, terms, prompt, noInputImages);
@@ -125,24 +111,19 @@ async function edit(
   ).finally(() => response.onLeave(undefined));
   if (leaving.signal.aborted) return;
   const options = parseImageOptions(body, terms, prompt, images);
-  await checkRoom(parts, id, principal, options);
-  await run(
-    parts,
-    asRequest({ id, principal, request, capability, offer, body, bytes, skeleton, options }),
-    response,
-    imagesFormat('image_edit'),
-  );
+  await checkRoom(parts, context, options);
+  const request = requestOf(context, capability, model, sent, options);
+  await run(parts, request, response, imagesFormat('image_edit'));
 }
 
 /** Refuses the request before a vendor is called and paid, when there is no room for its images. */
 async function checkRoom(
   { files }: GatewayParts,
-  id: string,
-  { userId }: Principal,
+  { id, principal }: ParserContext,
   { returns }: ImageRequest,
 ): Promise<void> {
   if (returns === 'b64_json') return;
-  const room = await files.room(userId);
+  const room = await files.room(principal.userId);
   if (room === 'away') throw unavailable(id, 'pictures cannot be kept');
   if (room === 'full') refuse('too_many_files');
 }
@@ -202,29 +183,13 @@ const makes = (
 const sees = ({ model: { modalities } }: Offer): boolean =>
   modalities?.in.includes('image') !== false;
 
-interface ImageCall {
-  readonly id: string;
-  readonly principal: Principal;
-  readonly request: HttpRequest;
-  readonly capability: ImageCapability;
-  readonly offer: Offer;
-  readonly body: RequestBody;
-  readonly bytes: Buffer;
-  readonly skeleton: Skeleton | undefined;
-  readonly options: ImageRequest;
-}
-
-function asRequest({
-  id,
-  principal,
-  request,
-  capability,
-  offer: { model },
-  body,
-  bytes,
-  skeleton,
-  options,
-}: ImageCall): ApiRequest {
+function requestOf(
+  { id, principal, request }: RequestContext,
+  capability: ImageCapability,
+  model: Model,
+  { body, bytes, skeleton }: ParsedJson,
+  options: ImageRequest,
+): ApiRequest {
   const sized = estimateImageUsage(options, model);
   return {
     id,

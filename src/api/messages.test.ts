@@ -1,33 +1,16 @@
 import { expect, test } from 'vitest';
-import { Refusal, refusal, refusals } from '../base/refusal.ts';
+import { context, refusalOf, sentJson } from '../../test/support/parsed-request.ts';
+import { refusal, refusals } from '../base/refusal.ts';
 import type { RequestBody } from './request-body.ts';
 import { messagesEnvelope } from './errors.ts';
 import { parseMessages, parseTokenCount } from './messages.ts';
 
-const principal = {
-  keyId: 'k',
-  userId: 'u',
-  group: 'default',
-  limit: undefined,
-  expiresAt: undefined,
-};
 const hello = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 const bodyWith = (content: unknown): RequestBody => ({
   ...hello,
   messages: [{ role: 'user', content }],
 });
-const parsed = (body: RequestBody) =>
-  parseMessages('req_0', principal, {}, body, Buffer.from(JSON.stringify(body)));
-
-function refusedBy(body: RequestBody): Refusal {
-  try {
-    parsed(body);
-  } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
-  }
-  throw new Error(`accepted: ${JSON.stringify(body)}`);
-}
+const parsed = (body: RequestBody) => parseMessages(context, sentJson(body));
 
 const at = 'messages[0].content[0]';
 const wrong: readonly (readonly [string, RequestBody, string])[] = [
@@ -122,7 +105,7 @@ const wrong: readonly (readonly [string, RequestBody, string])[] = [
 ];
 
 test.each(wrong)('%s is a 400 that names it', (_what, body, param) => {
-  const refused = refusedBy(body);
+  const refused = refusalOf(() => parsed(body));
   expect(refused.status).toBe(400);
   expect(refused.param).toBe(param);
   expect(refused.message).toContain(param);
@@ -163,7 +146,7 @@ test('media are told apart from text, inside results of tools too', () => {
 
 test('a question of how many tokens needs no limit', () => {
   const body = { ...hello, max_tokens: undefined };
-  expect(parseTokenCount('req_0', principal, {}, body, Buffer.from('{}'))).toMatchObject({
+  expect(parseTokenCount(context, sentJson(body))).toMatchObject({
     model: 'm',
     stream: false,
   });

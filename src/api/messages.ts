@@ -1,15 +1,15 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
-import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/api-request.ts';
 import { messageUsage } from '../providers/conversation/client-usage.ts';
+import type { HttpRequest } from './endpoint.ts';
 import { messagesEnvelope } from './errors.ts';
 import * as schema from './schema.ts';
 import {
   addAddress,
   addMedium,
+  type ParsedJson,
+  type ParserContext,
   type PromptMedia,
   noMedia,
   type RequestBody,
@@ -146,32 +146,18 @@ export const messagesFormat: ClientFormat = {
   },
 };
 
-/**
- * POST /v1/messages: the request as the pipeline takes it. Throws the Refusal that names what is
- * wrong.
- */
-export function parseMessages(
-  id: string,
-  principal: Principal,
-  headers: IncomingHttpHeaders,
-  sent: RequestBody,
-  sentBytes: Buffer,
-  skeleton?: Skeleton,
-): ApiRequest {
+/** A vendor of the same format reads some of the headers. */
+type MessagesContext = ParserContext & { readonly request: Pick<HttpRequest, 'headers'> };
+
+/** POST /v1/messages */
+export function parseMessages(context: MessagesContext, given: ParsedJson): ApiRequest {
   const off =
-    sent['top_k'] === -1 || sent['top_p'] === -1
-      ? switchedOff.filter((name) => sent[name] === -1)
+    given.body['top_k'] === -1 || given.body['top_p'] === -1
+      ? switchedOff.filter((name) => given.body[name] === -1)
       : undefined;
-  const body = off === undefined ? sent : without(sent, off);
-  const bytes =
-    off === undefined
-      ? sentBytes
-      : editJsonBytes(
-          sentBytes,
-          off.map((name) => ({ path: [name] })),
-          skeleton,
-        );
-  const counted = parseTokenCount(id, principal, headers, body, bytes, skeleton);
+  const sent = off === undefined ? given : without(given, off);
+  const { body } = sent;
+  const counted = parseTokenCount(context, sent);
   if (body['max_tokens'] === undefined || body['max_tokens'] === null)
     refuse('missing_parameter', { param: 'max_tokens' });
   checkSampling(body);
@@ -191,17 +177,20 @@ export function parseMessages(
  */
 const switchedOff = ['top_k', 'top_p'];
 
-const without = (body: RequestBody, names: readonly string[]): RequestBody =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+const without = ({ body, bytes, skeleton }: ParsedJson, names: readonly string[]): ParsedJson => ({
+  body: Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))),
+  bytes: editJsonBytes(
+    bytes,
+    names.map((name) => ({ path: [name] })),
+    skeleton,
+  ),
+  skeleton,
+});
 
 /** POST /v1/messages/count_tokens: as `parseMessages`, without the parameters of the response. */
 export function parseTokenCount(
-  id: string,
-  principal: Principal,
-  headers: IncomingHttpHeaders,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
+  { id, principal, request: { headers } }: MessagesContext,
+  { body, bytes, skeleton }: ParsedJson,
 ): ApiRequest {
   const model = read.model(body);
   const media = read.messages(body);

@@ -7,42 +7,34 @@ import {
   longStringBytesMin,
 } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
-import type { Principal } from '../accounts/principal.ts';
 import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/api-request.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Form } from '../http/multipart.ts';
-import type { Endpoint, HttpRequest } from './endpoint.ts';
+import type { Endpoint, HttpRequest, RequestContext } from './endpoint.ts';
 import * as schema from './schema.ts';
 import type { Schema, SchemaOf } from './schema.ts';
 
 export type RequestBody = JsonObject;
 
-/** Reads a request from its parsed body; `bytes` are the body as it came. Throws a Refusal. */
-type JsonParser = (
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton: Skeleton | undefined,
-) => ApiRequest;
+/** What a parser reads of a request beside its body. */
+export type ParserContext = Pick<RequestContext, 'id' | 'principal'>;
 
-/** An endpoint whose parser needs only the JSON body. */
-export function jsonEndpoint(
+/**
+ * An endpoint whose request is its JSON body. `parse` returns it as the pipeline takes it, or throws
+ * the Refusal that names what is wrong.
+ */
+export const jsonEndpoint = (
   parts: GatewayParts,
   path: string,
-  parse: JsonParser,
+  parse: (context: RequestContext, sent: ParsedJson) => ApiRequest,
   format: ClientFormat,
-): Endpoint {
-  return {
-    method: 'POST',
-    path,
-    handle({ id, principal, request, response }) {
-      const { body, bytes, skeleton } = takeJson(request);
-      return run(parts, parse(id, principal, body, bytes, skeleton), response, format);
-    },
-  };
-}
+): Endpoint => ({
+  method: 'POST',
+  path,
+  handle: (context) =>
+    run(parts, parse(context, takeJson(context.request)), context.response, format),
+});
 
 /**
  * The fields of a form that count: of several with one name the last, except of a list. An empty

@@ -3,7 +3,7 @@ import { randomText } from '../base/random.ts';
 import { refuse } from '../base/refusal.ts';
 import { openedSummary } from '../providers/bridges/compact-over-responses.ts';
 import type { StoredResponse, ResponseStore, StoredResponseStatus } from '../memory/responses.ts';
-import type { ParsedJson, RequestBody } from './request-body.ts';
+import { checkLength, type ParsedJson, type RequestBody } from './request-body.ts';
 
 const idChars = 32;
 /** The most bytes of a request with the stored conversation in it. */
@@ -15,9 +15,7 @@ const itemsMax = 10_000;
 const referencesMax = 1_000;
 
 /** A request with stored items in place of its references. */
-export interface StoredConversation {
-  readonly body: RequestBody;
-  readonly bytes: Buffer;
+export interface StoredConversation extends ParsedJson {
   /** The items of this request alone, with ids: these are stored. */
   readonly own: () => readonly RequestBody[];
 }
@@ -29,35 +27,21 @@ export interface StoredConversation {
 export async function loadConversation(
   store: ResponseStore,
   account: string,
-  { body, bytes, skeleton }: ParsedJson,
+  sent: ParsedJson,
 ): Promise<StoredConversation> {
+  const { body, bytes, skeleton } = sent;
   const { previous_response_id: previous } = body;
   const items = itemsOf(body['input']);
-  if (items.length > itemsMax)
-    refuse('out_of_range', {
-      param: 'input',
-      expected: `of at most ${itemsMax} items`,
-      got: items.length,
-    });
+  checkLength(items, 'input', itemsMax, 'items');
   const references = items.flatMap((item) =>
     isReference(item) && typeof item['id'] === 'string' ? [item['id']] : [],
   );
   if (typeof previous !== 'string' && references.length === 0) {
     const own = (): readonly RequestBody[] => items.map(withItemId);
-    if (!items.some(({ type }) => type === 'compaction')) return { body, bytes, own };
-    const input = items.map(openedSummary);
-    return {
-      body: { ...body, input },
-      bytes: editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }], skeleton),
-      own,
-    };
+    if (!items.some(({ type }) => type === 'compaction')) return { body, bytes, skeleton, own };
+    return withInput(sent, items.map(openedSummary), own);
   }
-  if (references.length > referencesMax)
-    refuse('out_of_range', {
-      param: 'input',
-      expected: `of at most ${referencesMax} references to items`,
-      got: references.length,
-    });
+  checkLength(references, 'input', referencesMax, 'references to items');
   const before = typeof previous === 'string' ? await store.conversation(account, previous) : [];
   if (before === undefined)
     refuse('previous_response_not_found', { id: String(previous), param: 'previous_response_id' });
@@ -65,15 +49,25 @@ export async function loadConversation(
   const own = items.map((item, i) =>
     isReference(item) ? (found.get(String(item['id'])) ?? unknownItem(item, i)) : withItemId(item),
   );
-  const input = [...before, ...own].map(asInput);
-  const edited = editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }], skeleton);
-  if (edited.length > conversationBytesMax)
+  const whole = withInput(sent, [...before, ...own].map(asInput), () => own);
+  if (whole.bytes.length > conversationBytesMax)
     refuse('context_length_exceeded', {
       param: 'previous_response_id',
       message: `The conversation is larger than ${conversationBytesMax} bytes.`,
     });
-  return { body: { ...body, input }, bytes: edited, own: () => own };
+  return whole;
 }
+
+const withInput = (
+  { body, bytes, skeleton }: ParsedJson,
+  input: readonly RequestBody[],
+  own: StoredConversation['own'],
+): StoredConversation => ({
+  body: { ...body, input },
+  bytes: editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }], skeleton),
+  skeleton: undefined,
+  own,
+});
 
 function unknownItem(item: RequestBody, i: number): never {
   return refuse('invalid_value', {

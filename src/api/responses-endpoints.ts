@@ -44,12 +44,14 @@ export function responsesEndpoints(
 async function create(
   parts: GatewayParts,
   store: ResponseStore,
-  { id, principal, request, response }: RequestContext,
+  context: RequestContext,
 ): Promise<void> {
+  const { principal, request, response } = context;
   const sent = takeJson(request);
-  const alone = parseResponse(id, principal, sent.body, sent.bytes, sent.skeleton);
-  const { body, bytes, own } = await loadConversation(store, principal.userId, sent);
-  const input = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
+  const alone = parseResponse(context, sent);
+  const whole = await loadConversation(store, principal.userId, sent);
+  const { body, own } = whole;
+  const input = body === sent.body ? alone : parseResponse(context, whole);
   if (body['background'] === true) return runInBackground(parts, store, input, own(), response);
   if (body['store'] === false) return run(parts, input, response, responsesFormat);
   const keep = async (last: Buffer): Promise<void> => {
@@ -63,17 +65,13 @@ async function create(
 async function inputTokens(
   parts: GatewayParts,
   store: ResponseStore,
-  { id, principal, request, response }: RequestContext,
+  context: RequestContext,
 ): Promise<void> {
+  const { principal, request, response } = context;
   const sent = takeJson(request);
-  parseInput(id, principal, sent.body, sent.bytes);
-  const { body, bytes } = await loadConversation(store, principal.userId, sent);
-  return countInput(
-    parts,
-    parseInput(id, principal, body, bytes, sent.skeleton),
-    response,
-    renderCount,
-  );
+  parseInput(context, sent);
+  const whole = await loadConversation(store, principal.userId, sent);
+  return countInput(parts, parseInput(context, whole), response, renderCount);
 }
 
 /**
@@ -83,18 +81,18 @@ async function inputTokens(
 async function compact(
   parts: GatewayParts,
   store: ResponseStore,
-  { id, principal, request, response }: RequestContext,
+  context: RequestContext,
 ): Promise<void> {
+  const { principal, request, response } = context;
   const sent = takeJson(request);
-  const { model } = parseInput(id, principal, sent.body, sent.bytes);
+  const { model } = parseInput(context, sent);
   const offer = requireOffer(parts.catalog(), principal, model);
   if (!offer.candidates.some(({ channel }) => parts.openChannels.of(channel).adapter('compact')))
     refuse('invalid_value', {
       param: 'model',
       why: `conversations with '${model}' cannot be compacted.`,
     });
-  const { body, bytes } = await loadConversation(store, principal.userId, sent);
-  const input = parseInput(id, principal, body, bytes, sent.skeleton);
+  const input = parseInput(context, await loadConversation(store, principal.userId, sent));
   const text = (): string => `${summaryTask}\n${input.text()}`;
   return run(parts, { ...input, capability: 'compact', text }, response, responsesFormat);
 }

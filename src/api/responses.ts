@@ -1,6 +1,4 @@
-import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
-import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/api-request.ts';
 import { responsesUsage } from '../providers/conversation/client-usage.ts';
@@ -12,6 +10,8 @@ import {
   collectText,
   fallbackModels,
   noMedia,
+  type ParsedJson,
+  type ParserContext,
   type PromptMedia,
   readersOf,
   refuseType,
@@ -156,18 +156,10 @@ export const responseId = (requestId: string): string => `resp_${requestId.slice
 /** The request that a response was made by, and charged under. */
 export const requestIdOf = (response: string): string => `req_${response.slice(5)}`;
 
-/**
- * POST /v1/responses: the request as the pipeline takes it. Throws the Refusal that names what is
- * wrong.
- */
-export function parseResponse(
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
-): ApiRequest {
-  const input = parseInput(id, principal, body, bytes, skeleton);
+/** POST /v1/responses */
+export function parseResponse(context: ParserContext, sent: ParsedJson): ApiRequest {
+  const input = parseInput(context, sent);
+  const { body } = sent;
   checkSampling(body);
   return withFallbacks({
     ...input,
@@ -178,11 +170,8 @@ export function parseResponse(
 
 /** As `parseResponse`, without the parameters of the response: for counting tokens. */
 export function parseInput(
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
+  { id, principal }: ParserContext,
+  { body, bytes, skeleton }: ParsedJson,
 ): ApiRequest {
   const model = read.model(body);
   checkPrompt(body);

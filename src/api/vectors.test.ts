@@ -1,29 +1,12 @@
 import { expect, test } from 'vitest';
-import { Refusal } from '../base/refusal.ts';
+import { context, refusalOf, sentJson } from '../../test/support/parsed-request.ts';
 import type { RequestBody } from './request-body.ts';
 import { parseEmbeddings, parseRerank, parseModeration } from './vectors.ts';
 
-const principal = {
-  keyId: 'k',
-  userId: 'u',
-  group: 'default',
-  limit: undefined,
-  expiresAt: undefined,
-};
 const parsers = { embeddings: parseEmbeddings, moderations: parseModeration, rerank: parseRerank };
 type Endpoint = keyof typeof parsers;
 const parsed = (endpoint: Endpoint, body: RequestBody) =>
-  parsers[endpoint]('req_0', principal, body, Buffer.from(JSON.stringify(body)));
-
-function paramOf(endpoint: Endpoint, body: RequestBody): string | null {
-  try {
-    parsed(endpoint, body);
-  } catch (error) {
-    if (error instanceof Refusal) return error.param;
-    throw error;
-  }
-  throw new Error(`accepted: ${JSON.stringify(body)}`);
-}
+  parsers[endpoint](context, sentJson(body));
 
 const vectors = { model: 'm', input: 'Hi' };
 const search = { model: 'm', query: 'q', documents: ['a'] };
@@ -99,7 +82,7 @@ test.each<[string, Endpoint, RequestBody, string]>([
     'return_documents',
   ],
 ])('%s is refused, and the parameter is named', (_, endpoint, body, param) => {
-  expect(paramOf(endpoint, body)).toBe(param);
+  expect(refusalOf(() => parsed(endpoint, body)).param).toBe(param);
 });
 
 test('what the convention allows is accepted', () => {

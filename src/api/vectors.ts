@@ -1,7 +1,5 @@
 import { bytesPerTokenInput } from '../base/bytes-per-token.ts';
-import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, isObject } from '../base/json.ts';
-import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
@@ -9,7 +7,13 @@ import { type ClientFormat, type ApiRequest, defaultsWithoutText } from '../gate
 import { vectorUsageText } from '../providers/formats/embeddings/vectors.ts';
 import { chatEnvelope, type Envelope } from './errors.ts';
 import * as schema from './schema.ts';
-import { type RequestBody, checkLength, readersOf, refuseType } from './request-body.ts';
+import {
+  type ParsedJson,
+  type ParserContext,
+  checkLength,
+  readersOf,
+  refuseType,
+} from './request-body.ts';
 
 const model = schema.string('The model to use.', { minLength: 1 });
 
@@ -67,16 +71,10 @@ export const embeddingsFormat: ClientFormat = wholeFormat((answer, quantities) =
   editJsonBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
 );
 
-/**
- * POST /v1/embeddings: the request as the pipeline takes it. Throws the Refusal that names what is
- * wrong.
- */
+/** POST /v1/embeddings */
 export function parseEmbeddings(
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
+  { id, principal }: ParserContext,
+  { body, bytes, skeleton }: ParsedJson,
 ): ApiRequest {
   const model = readEmbeddings.model(body);
   const tokens = readEmbeddings.input(body);
@@ -181,16 +179,10 @@ export const rerankFormat = wholeFormat((answer, quantities) =>
   editJsonBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
 );
 
-/**
- * POST /v1/rerank: the request as the pipeline takes it. Throws the Refusal that names what is
- * wrong.
- */
+/** POST /v1/rerank */
 export function parseRerank(
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
+  { id, principal }: ParserContext,
+  { body, bytes, skeleton }: ParsedJson,
 ): ApiRequest {
   const model = readRerank.model(body);
   const query = readRerank.query(body);
@@ -263,16 +255,10 @@ const readModeration = readersOf(moderationRequestSchema);
 
 export const moderationsFormat = wholeFormat();
 
-/**
- * POST /v1/moderations: the request as the pipeline takes it. Throws the Refusal that names what is
- * wrong.
- */
+/** POST /v1/moderations */
 export function parseModeration(
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton?: Skeleton,
+  { id, principal }: ParserContext,
+  { body, bytes, skeleton }: ParsedJson,
 ): ApiRequest {
   const model = readModeration.model(body) ?? modelUsual;
   const { texts, images, imageBytes } = readModeration.input(body);

@@ -3,7 +3,6 @@ import { parseBatchEmbedContents, parseEmbedContent } from '../../src/api/embed-
 import { parseGenerate, parseTokenCountOf } from '../../src/api/generate.ts';
 import { parseJson } from '../../src/api/request-body.ts';
 import { isObject } from '../../src/base/json.ts';
-import { Refusal } from '../../src/base/refusal.ts';
 import type { ApiRequest } from '../../src/gateway/api-request.ts';
 import { ArrayResponse } from '../../src/http/array-response.ts';
 import type { Adapter, VendorCall } from '../../src/providers/adapter.ts';
@@ -15,6 +14,7 @@ import { SimulatedClient } from '../gateway/simulated-client.ts';
 import { chunk, streamOf } from '../support/scripted-vendor.ts';
 import { vendorCall } from '../support/vendor-call.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
+import { context, unlessRefused } from '../support/parsed-request.ts';
 
 const requests = [
   {
@@ -103,11 +103,7 @@ const words = [
   'model',
 ];
 
-const asked = {
-  id: 'req_1',
-  principal: { userId: 'u', keyId: 'k', group: 'default' },
-  model: 'm',
-} as Parameters<typeof parseGenerate>[0];
+const asked = { ...context, model: 'm' };
 
 const callOf = (request: ApiRequest, stream: boolean): VendorCall =>
   vendorCall(request.body, {
@@ -128,36 +124,27 @@ function adapterOf(vendor: string): Adapter {
   return adapter;
 }
 
-/** What `make` returns; undefined where it refuses. Any other error is a mistake of ours. */
-function taken<Made>(make: () => Made): Made | undefined {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
-}
-
 test('a request of generateContent is refused by name, or becomes a request of every vendor', {
   timeout,
 }, async () => {
   let made = 0;
   const holds = (input: Buffer): void => {
-    const sent = taken(() => parseJson(input, 'application/json'));
+    const sent = unlessRefused(() => parseJson(input, 'application/json'));
     if (sent === undefined) return;
-    const camel = taken(() => inCamelCase(sent.body));
+    const camel = unlessRefused(() => inCamelCase(sent.body));
     if (camel !== undefined) expect(inCamelCase(camel)).toBe(camel);
-    taken(() => parseTokenCountOf(asked, sent).text());
-    const request = taken(() => parseGenerate(asked, sent, true));
+    unlessRefused(() => parseTokenCountOf(asked, sent).text());
+    const request = unlessRefused(() => parseGenerate(asked, sent, true));
     if (request === undefined) return;
     request.text();
     if (
-      taken(() => billableFeatures('generate_content', request.body, 'm') ?? 'plain') === undefined
+      unlessRefused(() => billableFeatures('generate_content', request.body, 'm') ?? 'plain') ===
+      undefined
     )
       return;
     for (const vendor of generating) {
       const call = callOf(request, true);
-      const ask = taken(() => adapterOf(vendor).ask(call));
+      const ask = unlessRefused(() => adapterOf(vendor).ask(call));
       if (ask === undefined) continue;
       made += 1;
       expect(isObject(JSON.parse(ask.body.toString('utf8')))).toBe(true);
@@ -177,15 +164,15 @@ test(
       samples: requests.slice(3),
       words,
       holds(input) {
-        const sent = taken(() => parseJson(input, 'application/json'));
+        const sent = unlessRefused(() => parseJson(input, 'application/json'));
         if (sent === undefined) return;
         for (const parse of [parseEmbedContent, parseBatchEmbedContents]) {
-          const request = taken(() => parse(asked, sent));
+          const request = unlessRefused(() => parse(asked, sent));
           if (request === undefined) continue;
           for (const vendor of ['gemini', 'vertex', 'openai', 'cohere']) {
             const known = vendors.get(vendor);
             const adapter = known && adaptersOf(known).embed_content;
-            const ask = taken(() => adapter?.ask(callOf(request, false)));
+            const ask = unlessRefused(() => adapter?.ask(callOf(request, false)));
             if (ask !== undefined) JSON.parse(ask.body.toString('utf8'));
           }
         }

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { parseChat } from '../../src/api/chat.ts';
 import { parseJson } from '../../src/api/request-body.ts';
 import { bufferOf, editJson, replaceMember } from '../../src/base/json.ts';
-import { Refusal } from '../../src/base/refusal.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { vendorCall } from '../support/vendor-call.ts';
 import { expectLinear, fuzz, timeout } from './fuzzing.ts';
+import { context, sentJson, unlessRefused } from '../support/parsed-request.ts';
 
 const picture = 'data:image/png;base64,iVBORw0KGgo=';
 const samples = [
@@ -88,29 +88,12 @@ const words = [
   '"data:;;;base64,"',
   '"http://10.0.0.1/"',
 ]);
-const principal = {
-  keyId: 'k',
-  userId: 'u',
-  group: 'default',
-  limit: undefined,
-  expiresAt: undefined,
-};
 const wire = ['openai', 'anthropic', 'gemini', 'bedrock', 'cohere'].flatMap(
   (id) => adaptersOf(vendors.get(id) ?? noVendor(id)).chat ?? [],
 );
 
 function noVendor(id: string): never {
   throw new Error(`there is no vendor ${id}`);
-}
-
-/** What it gives, or that it refused: nothing else may be thrown. */
-function orRefusal<T>(run: () => T): T | undefined {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
 }
 
 function parsed(text: string): unknown {
@@ -126,10 +109,10 @@ test('a body is read as JSON.parse reads it, or refused; so is what it asks', { 
     samples,
     words: words.map((word) => Buffer.from(word)),
     holds(input) {
-      const body = orRefusal(() => parseJson(input, 'application/json'));
+      const body = unlessRefused(() => parseJson(input, 'application/json'));
       if (body === undefined) return;
       expect(body.body).toEqual(parsed(input.toString('utf8')));
-      const request = orRefusal(() => parseChat('req_1', principal, body.body, input));
+      const request = unlessRefused(() => parseChat(context, sentJson(body.body, input)));
       if (request === undefined) return;
       expect(request.text().length).toBeLessThan(3 * input.length + 100);
       const call = vendorCall(request.body, {
@@ -142,7 +125,7 @@ test('a body is read as JSON.parse reads it, or refused; so is what it asks', { 
       // Whatever was taken can be said to every vendor, or that vendor's format refuses it by name;
       // and what is said is JSON.
       for (const adapter of wire) {
-        const ask = orRefusal(() => adapter.ask(call));
+        const ask = unlessRefused(() => adapter.ask(call));
         if (ask !== undefined) expect(parsed(ask.body.toString('utf8'))).toBeTypeOf('object');
       }
     },
@@ -206,7 +189,7 @@ test('a body takes time in proportion to its length', { timeout }, async () => {
   };
   for (const [name, shape] of Object.entries(shapes))
     await expectLinear(name, (times) =>
-      orRefusal(() => parseJson(Buffer.from(shape(times)), 'application/json')),
+      unlessRefused(() => parseJson(Buffer.from(shape(times)), 'application/json')),
     );
   for (const name of ['quotes', 'members'])
     await expectLinear(`edit of ${name}`, (times) =>

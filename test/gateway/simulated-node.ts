@@ -25,6 +25,7 @@ import { HedgeBudget } from '../../src/routing/hedge-budget.ts';
 import type { SimulatedProcess } from '../ledger/simulated-process.ts';
 import type { SimulatedClient } from './simulated-client.ts';
 import type { SimulatedVendors } from './simulated-vendor.ts';
+import { sentJson } from '../support/parsed-request.ts';
 
 /** Takes a rule away from the parts that a node is made of. */
 export type Tamper = (parts: GatewayParts) => GatewayParts;
@@ -121,12 +122,7 @@ export class SimulatedNode {
       expiresAt: undefined,
     };
     try {
-      await run(
-        this.#parts,
-        parseChat(id, principal, body, Buffer.from(JSON.stringify(body))),
-        reply,
-        chatFormat,
-      );
+      await run(this.#parts, parseChat({ id, principal }, sentJson(body)), reply, chatFormat);
     } catch (error) {
       if (error instanceof Refusal) sendRefusal(reply, error, chatEnvelope, id);
       else if (error instanceof LimitReached)

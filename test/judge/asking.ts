@@ -10,6 +10,7 @@ import { vendors } from '../../src/providers/index.ts';
 import { sentBy } from '../recorded-traffic.ts';
 import { isObject, type Json } from '../vendor-schemas/shape.ts';
 import type { Target } from './targets.ts';
+import { context } from '../support/parsed-request.ts';
 import { vendorCall } from '../support/vendor-call.ts';
 
 export type Format = 'chat' | 'responses' | 'messages';
@@ -21,7 +22,7 @@ export const requiredMember = {
   responses: 'input',
   messages: 'messages',
 } as const;
-const parsers = { chat: parseChat, responses: parseResponse } as const;
+const parsers = { chat: parseChat, responses: parseResponse, messages: parseMessages } as const;
 const ids = { chat: 'chatcmpl-judged', responses: 'resp_judged', messages: 'msg_judged' } as const;
 
 function adapterOf(format: Format, { vendor }: Target): Adapter {
@@ -71,18 +72,8 @@ export function asked(
 ): Sent | Refusal {
   try {
     const given = callFor(format, body, target, headers);
-    const principal = {
-      userId: 'u',
-      keyId: 'k',
-      group: 'g',
-      limit: undefined,
-      expiresAt: undefined,
-    };
-    const { body: read, bytes } = parseJson(given.bytes, 'application/json');
-    const { media } =
-      format === 'messages'
-        ? parseMessages('req_judged', principal, { ...headers }, read, bytes)
-        : parsers[format]('req_judged', principal, read, bytes);
+    const read = parseJson(given.bytes, 'application/json');
+    const { media } = parsers[format]({ ...context, request: { headers: { ...headers } } }, read);
     // The catalogue knows the media that a model takes; the gateway refuses others before it calls
     // a vendor.
     for (const kind of media.keys())
