@@ -25,6 +25,7 @@ import { chatEnvelope } from './errors.ts';
 import { idempotent, idempotentAfterRead } from './idempotency.ts';
 import * as schema from './schema.ts';
 import {
+  checkLength,
   checkOf,
   checkText,
   fieldsOf,
@@ -416,17 +417,12 @@ export function parseSpeech(
 
 function speechOptionsOf(body: RequestBody): SpeechRequest {
   const input = read.input(body);
-  const characters = [...input].length;
-  if (characters > speechCharactersMax)
-    refuse('out_of_range', {
-      param: 'input',
-      expected: `of at most ${speechCharactersMax} characters`,
-      got: characters,
-    });
+  const characters = [...input];
+  checkLength(characters, 'input', speechCharactersMax, 'characters');
   const instructions = read.instructions(body);
   return {
     input,
-    characters,
+    characters: characters.length,
     voice: read.voice(body),
     instructions,
     format: read.response_format(body),

@@ -20,8 +20,11 @@ import {
   type ParserContext,
   type PromptMedia,
   readersOf,
+  refuseNonText,
   refuseType,
+  refuseUnlisted,
   type RequestBody,
+  requiredText,
   withCost,
   withFallbacks,
 } from './request-body.ts';
@@ -296,14 +299,8 @@ function checkMessages(messages: unknown): PromptMedia {
 function checkMessage(message: unknown, i: number, media: PromptMedia): void {
   if (!isObject(message)) refuseType(`messages[${i}]`, 'an object', message);
   const { role, content } = message;
-  if (role === undefined || role === null)
-    refuse('missing_parameter', { param: `messages[${i}].role` });
-  if (typeof role !== 'string') refuseType(`messages[${i}].role`, 'a string', role);
-  if (!chatRoles.includes(role))
-    refuse('invalid_value', {
-      param: `messages[${i}].role`,
-      why: `'${role}' is not one of ${chatRoles.join(', ')}.`,
-    });
+  if (typeof role !== 'string') refuseNonText(role, `messages[${i}].role`);
+  if (!chatRoles.includes(role)) refuseUnlisted(role, `messages[${i}].role`, chatRoles);
   if (typeof content === 'string') return;
   if (Array.isArray(content)) {
     for (let j = 0; j < content.length; j++)
@@ -322,9 +319,7 @@ function mayBeSilent(message: RequestBody, role: string): boolean {
 
 function checkPart(part: unknown, param: string, media: PromptMedia): void {
   if (!isObject(part)) refuseType(param, 'an object', part);
-  const { type } = part;
-  if (type === undefined || type === null) refuse('missing_parameter', { param: `${param}.type` });
-  if (typeof type !== 'string') refuseType(`${param}.type`, 'a string', type);
+  const type = requiredText(part, 'type', param);
   if (type === 'text') {
     if (typeof part['text'] !== 'string') refuseType(`${param}.text`, 'a string', part['text']);
     return;
@@ -348,10 +343,7 @@ function checkImage(image: unknown, param: string, media: PromptMedia): void {
   if (typeof image === 'string')
     return addMediaText(media, image, 'image', undefined, `${param}.image_url`);
   if (!isObject(image)) refuseType(`${param}.image_url`, 'an object', image);
-  const { url } = image;
-  if (url === undefined || url === null)
-    refuse('missing_parameter', { param: `${param}.image_url.url` });
-  if (typeof url !== 'string') refuseType(`${param}.image_url.url`, 'a string', url);
+  const url = requiredText(image, 'url', `${param}.image_url`);
   if (!/^(https?:\/\/|data:image\/)/i.test(url)) {
     refuse('invalid_value', {
       param: `${param}.image_url.url`,

@@ -26,12 +26,11 @@ import { modelEndpoints } from './models.ts';
 import { takeJson, jsonEndpoint } from './request-body.ts';
 import { responsesEndpoints } from './responses-endpoints.ts';
 import {
-  embeddingsFormat,
   parseEmbeddings,
   parseRerank,
-  rerankFormat,
   moderationsFormat,
   parseModeration,
+  vectorsFormat,
 } from './vectors.ts';
 import { videoEndpoints } from './video.ts';
 import { videosEndpoints } from './videos-alias.ts';
@@ -88,9 +87,9 @@ export function endpointsOf(
           renderTokenCount,
         ),
     },
-    once(jsonEndpoint(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
+    once(jsonEndpoint(parts, '/embeddings', parseEmbeddings, vectorsFormat)),
     once(jsonEndpoint(parts, '/moderations', parseModeration, moderationsFormat)),
-    once(jsonEndpoint(parts, '/rerank', parseRerank, rerankFormat)),
+    once(jsonEndpoint(parts, '/rerank', parseRerank, vectorsFormat)),
     ...imagesEndpoints(parts, idempotentRequests, imageSpools(), defaultModels.image),
     ...audioEndpoints(parts, idempotentRequests),
     ...responsesEndpoints(parts, responseStore, idempotentRequests),

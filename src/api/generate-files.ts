@@ -17,7 +17,7 @@ import {
 } from './endpoint.ts';
 import { chatConvention, generateConvention, sharedConvention, speaksGenerate } from './entry.ts';
 import { numberIn } from './generate-models.ts';
-import { parseJson, refuseType } from './request-body.ts';
+import { checkLength, parseJson, refuseType } from './request-body.ts';
 import { pathOfUrl } from './routes.ts';
 
 const uploadPath = '/upload/v1beta/files';
@@ -156,12 +156,7 @@ function newUpload(context: RequestContext, bytes: Buffer, bytesMax: number): Ne
   if (name !== undefined && name !== '')
     refuse('invalid_value', { param: 'file.name', why: 'the gateway names files. Leave it out.' });
   if (typeof displayName !== 'string') refuseType('file.displayName', 'a string', displayName);
-  if (displayName.length > displayNameCharsMax)
-    refuse('out_of_range', {
-      param: 'file.displayName',
-      expected: `of at most ${displayNameCharsMax} characters`,
-      got: displayName.length,
-    });
+  checkLength(displayName, 'file.displayName', displayNameCharsMax, 'characters');
   const type = mimeType ?? headerOf(context, 'header-content-type');
   if (type !== undefined && typeof type !== 'string') refuseType('file.mimeType', 'a string', type);
   if (type !== undefined && (type.length > typeCharsMax || !mediaType.test(type)))

@@ -7,7 +7,10 @@ import { generateEnvelope } from './errors.ts';
 import {
   addAddress,
   addMedium,
+  checkInteger,
+  checkText,
   fallbackModels,
+  isAddress,
   noMedia,
   type ParsedJson,
   type ParserContext,
@@ -15,6 +18,7 @@ import {
   type RequestBody,
   readersOf,
   refuseType,
+  refuseUnlisted,
   withFallbacks,
 } from './request-body.ts';
 import * as schema from './schema.ts';
@@ -108,15 +112,8 @@ function wholeNumber(
     (value, param) => {
       const number =
         typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-      if (typeof number !== 'number') refuseType(param, 'an integer', value);
       if (!Number.isInteger(number)) refuseType(param, 'an integer', value);
-      if (number < least || number > most)
-        refuse('out_of_range', {
-          param,
-          expected: number < least ? `>= ${least}` : `<= ${most}`,
-          got: number,
-        });
-      return number;
+      return checkInteger(number, param, least, most);
     },
     schema.anyOf(
       description,
@@ -253,11 +250,7 @@ function checkContent(content: unknown, param: string, media: PromptMedia): void
   const { role, parts } = content;
   if (role !== undefined && role !== null && role !== '') {
     if (typeof role !== 'string') refuseType(`${param}.role`, 'a string', role);
-    if (!roles.includes(role))
-      refuse('invalid_value', {
-        param: `${param}.role`,
-        why: `'${role}' is not one of ${roles.join(', ')}.`,
-      });
+    if (!roles.includes(role)) refuseUnlisted(role, `${param}.role`, roles);
   }
   if (isObject(parts)) checkPart(parts, `${param}.parts`, media);
   else if (!Array.isArray(parts)) refuseType(`${param}.parts`, 'an array', parts);
@@ -281,18 +274,12 @@ function checkPart(part: unknown, param: string, media: PromptMedia): void {
     const value = part[name];
     if (value === undefined || value === null) continue;
     if (!isObject(value)) refuseType(`${param}.${name}`, 'an object', value);
-    for (const member of strings) checkString(value[member], `${param}.${name}.${member}`);
+    for (const member of strings) checkText(value[member], `${param}.${name}.${member}`);
     if (name === 'functionCall') checkObject(value['args'], `${param}.${name}.args`);
     if (name === 'functionResponse') checkResponse(value, `${param}.${name}`, media);
     if (name === 'inlineData') checkInline(value, `${param}.${name}`, media);
     if (name === 'fileData') checkFile(part, value, param, media);
   }
-}
-
-function checkString(value: unknown, param: string): string {
-  if (typeof value !== 'string') refuseType(param, 'a string', value);
-  if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
-  return value;
 }
 
 function checkObject(value: unknown, param: string): void {
@@ -317,7 +304,7 @@ function modalityOf(type: unknown): 'image' | 'audio' | 'video' | 'file' {
 const isTextType = (type: unknown): boolean => typeof type === 'string' && type.startsWith('text/');
 
 function checkInline({ mimeType, data }: JsonObject, param: string, media: PromptMedia): void {
-  const text = checkString(data, `${param}.data`);
+  const text = checkText(data, `${param}.data`);
   if (text.startsWith('data:'))
     refuse('invalid_value', {
       param: `${param}.data`,
@@ -332,10 +319,10 @@ function checkInline({ mimeType, data }: JsonObject, param: string, media: Promp
 /** Vendors that do not fetch addresses get the bytes in their place. */
 function checkFile(part: JsonObject, file: JsonObject, param: string, media: PromptMedia): void {
   const { fileUri, mimeType } = file;
-  const url = checkString(fileUri, `${param}.fileData.fileUri`);
-  addMedium(media, modalityOf(mimeType), `${param}.fileData`);
+  const url = checkText(fileUri, `${param}.fileData.fileUri`);
   const kind = modalityOf(mimeType);
-  if (!/^https?:\/\//i.test(url) || kind === 'audio') return;
+  addMedium(media, kind, `${param}.fileData`);
+  if (!isAddress(url) || kind === 'audio') return;
   const { fileData: _, ...beside } = part;
   addAddress(media, {
     url,
@@ -357,7 +344,7 @@ function checkTools(tools: unknown): void {
     if (!Array.isArray(functions)) refuseType(param, 'an array', functions);
     functions.forEach((declared, j) => {
       if (!isObject(declared)) refuseType(`${param}[${j}]`, 'an object', declared);
-      checkString(declared['name'], `${param}[${j}].name`);
+      checkText(declared['name'], `${param}[${j}].name`);
     });
   }
 }

@@ -23,7 +23,7 @@ import {
   readForm,
 } from '../http/multipart.ts';
 import { type HeldBody, readBody } from '../http/request-body.ts';
-import { type SpoolPool, SpoolPool as OpenSpools, spoolLimits } from '../http/spool.ts';
+import { SpoolPool, spoolLimits } from '../http/spool.ts';
 import {
   type DownloadedMedium,
   type Downloads,
@@ -47,6 +47,7 @@ import {
   checkLength,
   checksOf,
   fieldsOf,
+  isAddress,
   parseJson,
   readersOf,
   refuseType,
@@ -280,12 +281,7 @@ export async function readInputImages(
   const images = checked.filter(({ param }) => !isMask(param));
   const [first] = images;
   if (first === undefined) refuse('missing_parameter', { param: 'image' });
-  if (images.length > imagesMax)
-    refuse('out_of_range', {
-      param: 'image',
-      expected: `of at most ${imagesMax} pictures`,
-      got: images.length,
-    });
+  checkLength(images, 'image', imagesMax, 'pictures');
   return {
     images: images.map(plain),
     mask: maskFor(
@@ -374,7 +370,7 @@ function reference(value: unknown, param: string): SentImage | undefined {
       refuse('invalid_value', { param, why: 'a data: URL of a picture is in base64.' });
     return { param, content: Buffer.from(address.slice(inline[0].length), 'base64') };
   }
-  if (!/^https?:\/\//i.test(address))
+  if (!isAddress(address))
     refuse('invalid_value', { param, why: 'it is neither an http(s): address nor a data: URL.' });
   return { param, content: { url: address } };
 }
@@ -400,7 +396,7 @@ const jsonBytesMax = 50 * mebibyte;
  * requests together hold no more than this.
  */
 export const imageSpools = (): SpoolPool =>
-  new OpenSpools({
+  new SpoolPool({
     ...spoolLimits,
     memoryBytesMax: formLimits.fileBytes,
     bytesMax: 1024 * mebibyte,

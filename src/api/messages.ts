@@ -8,6 +8,7 @@ import * as schema from './schema.ts';
 import {
   addAddress,
   addMedium,
+  isAddress,
   type ParsedJson,
   type ParserContext,
   type PromptMedia,
@@ -17,6 +18,7 @@ import {
   checksOf,
   readersOf,
   refuseType,
+  requiredText,
   fallbackModels,
   withFallbacks,
 } from './request-body.ts';
@@ -256,9 +258,8 @@ function checkMessages(messages: unknown): PromptMedia {
 
 function checkMessage(message: unknown, param: string, media: PromptMedia): void {
   if (!isObject(message)) refuseType(param, 'an object', message);
-  const { role, content } = message;
-  if (role === undefined || role === null) refuse('missing_parameter', { param: `${param}.role` });
-  if (typeof role !== 'string') refuseType(`${param}.role`, 'a string', role);
+  const { content } = message;
+  const role = requiredText(message, 'role', param);
   if (!messagesRoles.includes(role))
     refuse('invalid_value', {
       param: `${param}.role`,
@@ -286,15 +287,8 @@ const needed: Readonly<Record<string, readonly string[]>> = {
 
 function checkBlock(block: unknown, param: string, media: PromptMedia): void {
   if (!isObject(block)) refuseType(param, 'an object', block);
-  const { type } = block;
-  if (type === undefined || type === null) refuse('missing_parameter', { param: `${param}.type` });
-  if (typeof type !== 'string') refuseType(`${param}.type`, 'a string', type);
-  for (const member of needed[type] ?? []) {
-    const value = block[member];
-    if (value === undefined || value === null)
-      refuse('missing_parameter', { param: `${param}.${member}` });
-    if (typeof value !== 'string') refuseType(`${param}.${member}`, 'a string', value);
-  }
+  const type = requiredText(block, 'type', param);
+  for (const member of needed[type] ?? []) requiredText(block, member, param);
   if (type === 'tool_use' && !isObject(block['input']))
     refuseType(`${param}.input`, 'an object', block['input']);
   if (type === 'tool_result' && block['content'] !== undefined && block['content'] !== null)
@@ -324,7 +318,9 @@ function checkSource(
   const modality = type === 'image' ? 'image' : 'file';
   if (source['type'] === 'url') {
     const place = `${param}.source`;
-    const url = checkedUrl(source['url'], `${place}.url`);
+    const url = requiredText(source, 'url', place);
+    if (!isAddress(url))
+      refuse('invalid_value', { param: `${place}.url`, why: "expected 'https://…'." });
     const name = typeof title === 'string' ? title : undefined;
     addAddress(media, {
       url,
@@ -338,13 +334,6 @@ function checkSource(
   addMedium(media, modality, param);
 }
 
-function checkedUrl(url: unknown, param: string): string {
-  if (url === undefined || url === null) refuse('missing_parameter', { param });
-  if (typeof url !== 'string') refuseType(param, 'a string', url);
-  if (!/^https?:\/\//i.test(url)) refuse('invalid_value', { param, why: "expected 'https://…'." });
-  return url;
-}
-
 /** The source with the downloaded bytes in place of its URL; text stays text. */
 function bytesSource(type: string, base64: string): RequestBody {
   if (!type.startsWith('text/')) return { type: 'base64', media_type: type, data: base64 };
@@ -356,10 +345,8 @@ function bytesSource(type: string, base64: string): RequestBody {
 }
 
 function checkBytes(source: RequestBody, param: string, media: PromptMedia): void {
-  const { data, media_type: mediaType } = source;
-  if (data === undefined || data === null)
-    refuse('missing_parameter', { param: `${param}.source.data` });
-  if (typeof data !== 'string') refuseType(`${param}.source.data`, 'a string', data);
+  const { media_type: mediaType } = source;
+  const data = requiredText(source, 'data', `${param}.source`);
   if (typeof mediaType !== 'string')
     refuseType(`${param}.source.media_type`, 'a string', mediaType);
   if (data.startsWith('data:'))

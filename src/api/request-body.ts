@@ -93,12 +93,11 @@ function stringCheck(
   { enum: values, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema,
   param: string,
 ) {
-  const known = values?.filter((one) => one !== null);
+  const known = values?.filter((one) => typeof one === 'string');
   return (value: unknown): string => {
     const text = checkText(value, param, minLength);
     checkLength(text, param, maxLength, 'characters');
-    if (known?.includes(text) === false)
-      refuse('invalid_value', { param, why: `'${text}' is not one of ${known.join(', ')}.` });
+    if (known?.includes(text) === false) refuseUnlisted(text, param, known);
     return text;
   };
 }
@@ -107,6 +106,20 @@ export function checkText(value: unknown, param: string, least = 1): string {
   if (typeof value !== 'string') refuseType(param, 'a string', value);
   if (value.length < least) refuse('invalid_value', { param, why: 'it must not be empty.' });
   return value;
+}
+
+/** The text of a member that has to be there; null is absent. `at`: the path of its object. */
+export function requiredText(object: RequestBody, name: string, at: string): string {
+  const value = object[name];
+  return typeof value === 'string' ? value : refuseNonText(value, `${at}.${name}`);
+}
+
+export function refuseNonText(value: unknown, param: string): never {
+  return refuseType(param, 'a string', value ?? undefined);
+}
+
+export function refuseUnlisted(text: string, param: string, known: readonly string[]): never {
+  refuse('invalid_value', { param, why: `'${text}' is not one of ${known.join(', ')}.` });
 }
 
 /** Refuses a text or a list that is longer than `most`. */
@@ -522,7 +535,8 @@ export function addAddress(media: PromptMedia, address: MediaAddress): void {
   media.addresses.push(address);
 }
 
-const isAddress = (value: string): boolean => /^https?:\/\//i.test(value);
+/** Whether a text is an address that can be fetched. */
+export const isAddress = (value: string): boolean => /^https?:\/\//i.test(value);
 
 /**
  * Counts a string that is media or the address of media. A data URL may replace the address later.

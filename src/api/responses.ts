@@ -15,6 +15,7 @@ import {
   type PromptMedia,
   readersOf,
   refuseType,
+  refuseUnlisted,
   type RequestBody,
   withFallbacks,
 } from './request-body.ts';
@@ -276,11 +277,7 @@ function checkItem(item: unknown, param: string, media: PromptMedia): void {
     refuseType(`${param}.type`, 'a string', type);
   if (type === 'message' || (type == null && role !== undefined)) {
     if (typeof role !== 'string') refuseType(`${param}.role`, 'a string', role);
-    if (!responsesRoles.includes(role))
-      refuse('invalid_value', {
-        param: `${param}.role`,
-        why: `'${role}' is not one of ${responsesRoles.join(', ')}.`,
-      });
+    if (!responsesRoles.includes(role)) refuseUnlisted(role, `${param}.role`, responsesRoles);
     if (content === undefined || content === null)
       refuse('missing_parameter', { param: `${param}.content` });
     if (typeof content !== 'string' && !Array.isArray(content))

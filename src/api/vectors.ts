@@ -11,8 +11,10 @@ import {
   type ParsedJson,
   type ParserContext,
   checkLength,
+  checkText,
   readersOf,
   refuseType,
+  refuseUnlisted,
 } from './request-body.ts';
 
 const model = schema.string('The model to use.', { minLength: 1 });
@@ -67,7 +69,8 @@ export const embeddingsRequestSchema = schema.request(
 );
 const readEmbeddings = readersOf(embeddingsRequestSchema);
 
-export const embeddingsFormat: ClientFormat = wholeFormat((answer, quantities) =>
+/** The format of embeddings and of ranks. */
+export const vectorsFormat = wholeFormat((answer, quantities) =>
   editJsonBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
 );
 
@@ -103,7 +106,10 @@ export function parseEmbeddings(
  * tokens.
  */
 function checkEmbeddingInput(input: unknown): number | undefined {
-  if (typeof input === 'string') return checkText('input', input);
+  if (typeof input === 'string') {
+    checkText(input, 'input');
+    return undefined;
+  }
   if (!Array.isArray(input)) refuseType('input', 'a string or an array', input);
   if (input.length === 0) refuse('invalid_value', { param: 'input', why: 'it must not be empty.' });
   const first: unknown = input[0];
@@ -128,12 +134,8 @@ function checkTexts(input: readonly unknown[]): undefined {
         isObject(text) ? 'a string: vectors are made of text' : 'a string',
         text,
       );
-    checkText(`input[${i}]`, text);
+    checkText(text, `input[${i}]`);
   }
-}
-
-function checkText(param: string, text: string): undefined {
-  if (text === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
 }
 
 function checkTokens(param: string, tokens: readonly unknown[]): number {
@@ -174,10 +176,6 @@ export const rerankRequestSchema = schema.request(
   },
 );
 const readRerank = readersOf(rerankRequestSchema);
-
-export const rerankFormat = wholeFormat((answer, quantities) =>
-  editJsonBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
-);
 
 /** POST /v1/rerank */
 export function parseRerank(
@@ -229,6 +227,7 @@ function documentText(document: unknown, i: number): string {
 /** The convention's model for requests that name none. */
 const modelUsual = 'omni-moderation-latest';
 const moderationInputsMax = 2_048;
+const moderationTypes = ['text', 'image_url'];
 
 export const moderationRequestSchema = schema.request(
   {
@@ -243,7 +242,7 @@ export const moderationRequestSchema = schema.request(
           minItems: 1,
           maxItems: moderationInputsMax,
           items: schema.request({
-            type: schema.choice('Type of the part.', ['text', 'image_url']),
+            type: schema.choice('Type of the part.', moderationTypes),
           }),
         },
       ),
@@ -313,10 +312,7 @@ function checkPart(param: string, part: unknown, input: ModerationInput): void {
     return;
   }
   if (part['type'] !== 'image_url')
-    refuse('invalid_value', {
-      param: `${param}.type`,
-      why: `'${String(part['type'])}' is not one of text, image_url.`,
-    });
+    refuseUnlisted(String(part['type']), `${param}.type`, moderationTypes);
   const image = part['image_url'];
   const url = isObject(image) ? image['url'] : undefined;
   if (typeof url !== 'string') refuseType(`${param}.image_url.url`, 'a string', url);

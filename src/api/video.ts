@@ -287,11 +287,6 @@ function imagesIn(body: RequestBody): readonly VideoImage[] {
       images.push({ role, url: checkImage(value, `${param}[${i}]`) });
   }
   one('last_image', 'last');
-  if (images.length > imagesMax)
-    refuse('out_of_range', {
-      param: 'images',
-      expected: `of at most ${imagesMax} images`,
-      got: images.length,
-    });
+  checkLength(images, 'images', imagesMax, 'images');
   return images;
 }
