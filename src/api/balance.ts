@@ -7,6 +7,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { usageRecord } from '../usage/page.ts';
 import type { TimeRange } from '../usage/ranges.ts';
+import { paidFor } from '../usage/record.ts';
 import { type Endpoint, type HttpRequest, queryOf } from './endpoint.ts';
 import { chatConvention, messagesConvention } from './entry.ts';
 import {
@@ -220,7 +221,7 @@ function* generationAnswer({ principal, request: { url } }: FiguresQuery): Trans
   if (record === undefined) refuse('generation_not_found', { id, param: 'id' });
   const number = (column: string): number => Number(record[column]);
   const [input, output] = [number('input_tokens'), number('output_tokens')];
-  const cost = BigInt(record['cost'] ?? 0) - BigInt(record['shortfall'] ?? 0);
+  const cost = paidFor(record);
   const finishedAt = number('finished_at');
   return {
     data: {

@@ -1,7 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
-import type { SqlValue } from '../storage/database.ts';
-import type { JsonRows } from '../storage/sql.ts';
+import type { Row, SqlValue } from '../storage/database.ts';
+import { integerColumn, type JsonRows } from '../storage/sql.ts';
 
 /**
  * The columns of a usage record that the gateway fills, in the order of `Charge.record`
@@ -60,6 +60,10 @@ export const lineMeasureSql = (lines: JsonRows): string => lines.text(0);
 export const lineMicrosSql = (lines: JsonRows): string =>
   `CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT)`;
 export const lineCostSql = (lines: JsonRows): string => `CAST(${lines.text(3)} AS BIGINT)`;
+
+/** What was paid for a usage record: its cost without the part that was forgiven. */
+export const paidFor = (record: Row): Nano =>
+  integerColumn(record, 'cost') - integerColumn(record, 'shortfall');
 
 /** Reads the column `lines` of a usage record (record.ts). */
 export function linesOf(text: string): readonly RecordLine[] {

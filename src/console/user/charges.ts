@@ -9,7 +9,7 @@ import { chargeOf, refundedOf } from '../../ledger/transfers.ts';
 import type { Row, Transaction } from '../../storage/database.ts';
 import { integerColumn } from '../../storage/sql.ts';
 import { usageRecord } from '../../usage/page.ts';
-import { linesOf, type RecordLine } from '../../usage/record.ts';
+import { linesOf, paidFor, type RecordLine } from '../../usage/record.ts';
 import type { ChargeDetail, ChargeLine, ChargeView, ChargeStatus, TokenMix } from '../contract.ts';
 import { instant, yuan } from '../format.ts';
 import { multiplierText, unitPrice, unitOf } from '../prices.ts';
@@ -192,10 +192,6 @@ export function mixOf(
 }
 
 const statuses: readonly ChargeStatus[] = ['ok', 'cut', 'left', 'length', 'error'];
-
-/** What was paid for a usage record: its cost without the part that was forgiven. */
-export const paidFor = (record: Row): Nano =>
-  integerColumn(record, 'cost') - integerColumn(record, 'shortfall');
 
 /** A usage record as its owner sees it: without channel and vendor. */
 function chargeView(

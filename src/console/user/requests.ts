@@ -19,13 +19,13 @@ import type { Database, Row, Transaction } from '../../storage/database.ts';
 import { textColumn } from '../../storage/sql.ts';
 import { chargedAfterMs } from '../../usage/all-records.ts';
 import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
+import { paidFor } from '../../usage/record.ts';
 import type { ChargeReturn, FailedPage, FailedRequest, RequestTimeline } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
 import { instant } from '../format.ts';
 import { pageInput, relativeTimeInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
-import { paidFor } from './charges.ts';
 
 export interface RequestsContext {
   readonly database: Database;

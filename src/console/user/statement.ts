@@ -4,12 +4,11 @@ import type { AccountTransfer } from '../../ledger/transfers.ts';
 import type { Database, Row } from '../../storage/database.ts';
 import { integerColumn } from '../../storage/sql.ts';
 import type { UsagePosition } from '../../usage/page.ts';
-import { linesOf } from '../../usage/record.ts';
+import { linesOf, paidFor } from '../../usage/record.ts';
 import type { MoveRow, StatementRow, StatementView } from '../contract.ts';
 import { csvLine, csvStart } from '../csv.ts';
 import { instant, yuan, nanoOf } from '../format.ts';
 import { perOf, unitPrice } from '../prices.ts';
-import { paidFor } from './charges.ts';
 import {
   statementFigures,
   type StatementFigures,
