@@ -7,6 +7,7 @@ import {
   longStringBytesMin,
 } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
+import { messageOf } from '../base/thrown.ts';
 import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/api-request.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
@@ -295,9 +296,7 @@ export function parseJson(bytes: unknown, contentType: string | undefined): Pars
     body = read?.value;
     body ??= JSON.parse(bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'));
   } catch (error) {
-    refuse('malformed_json', {
-      why: error instanceof Error ? error.message.slice(0, 200) : 'it is not JSON',
-    });
+    refuse('malformed_json', { why: messageOf(error).slice(0, 200) });
   }
   if (!isObject(body))
     refuse('malformed_json', { why: `expected an object, but got ${typeName(body)}.` });

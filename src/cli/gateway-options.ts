@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import about from '../../package.json' with { type: 'json' };
 import type { GatewayOptions } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/thrown.ts';
 import type { Configuration } from '../catalog/configuration.ts';
 import { isNetwork } from '../http/client-address.ts';
 import { notificationSettings } from '../notifications/settings.ts';
@@ -162,9 +163,7 @@ async function tracesOf(env: Env): Promise<Traces | undefined> {
     const now = systemClock.monotonicMs();
     if (now - reportedAt < everyMs) return;
     reportedAt = now;
-    console.error(
-      `tollgate: traces cannot be sent to ${endpoint}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    console.error(`tollgate: traces cannot be sent to ${endpoint}: ${messageOf(error)}`);
   };
   return openSpans({ version: about.version, clock: systemClock, trouble });
 }

@@ -1,6 +1,7 @@
 import { bufferOf } from '../base/json.ts';
 import type { Fault } from '../base/fault.ts';
 import { Refusal, refusal } from '../base/refusal.ts';
+import { asError } from '../base/thrown.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import { decodeResponseBody } from '../http/content-encoding.ts';
 import type { ResponseHeaders } from '../http/connection.ts';
@@ -278,7 +279,7 @@ export class ChannelAttempt implements UpstreamListener {
 export const leftAfterSending: AttemptResult = { kind: 'left', sent: true };
 
 export function transportFault(thrown: unknown): Fault {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = asError(thrown);
   const code = 'code' in error ? String(error.code) : '';
   return {
     kind: code === 'ETIMEDOUT' ? 'timeout' : 'network',

@@ -1,4 +1,5 @@
 import { type Bytes, Latin1 } from '../base/json.ts';
+import { asError } from '../base/thrown.ts';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
@@ -172,7 +173,7 @@ export class Connection implements ResponseListener {
     try {
       this.#went(this.#reader.push(piece));
     } catch (error) {
-      this.fail(error instanceof Error ? error : new Error(String(error)));
+      this.fail(asError(error));
     }
   }
 
@@ -203,7 +204,7 @@ export class Connection implements ResponseListener {
     try {
       this.#went(this.#reader.go());
     } catch (error) {
-      this.fail(error instanceof Error ? error : new Error(String(error)));
+      this.fail(asError(error));
     }
     if (!this.#paused) this.#socket.resume();
   }

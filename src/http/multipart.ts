@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { type Refusal, refusal, refuse } from '../base/refusal.ts';
+import { messageOf } from '../base/thrown.ts';
 import type { Spool, SpoolPool } from './spool.ts';
 
 /** Limits of one form. A form that exceeds one is refused as soon as this is seen. */
@@ -105,7 +106,7 @@ function parserOf(headers: IncomingHttpHeaders, limits: FormLimits): Parser {
       },
     });
   } catch (error) {
-    refuse('malformed_form', { why: whyOf(error) });
+    refuse('malformed_form', { why: messageOf(error).slice(0, 200) });
   }
 }
 
@@ -144,7 +145,9 @@ class FormReading {
       .on('fieldsLimit', tooMany('fields', limits.fields))
       .on('filesLimit', tooMany('files', limits.files))
       .on('partsLimit', tooMany('parts', limits.fields + limits.files))
-      .on('error', (error) => this.#refuse(refusal('malformed_form', { why: `${whyOf(error)}.` })))
+      .on('error', (error) =>
+        this.#refuse(refusal('malformed_form', { why: `${messageOf(error).slice(0, 200)}.` })),
+      )
       .on('finish', () => void this.#finish());
     body.on('data', this.#count).on('error', this.#left).on('close', this.#left).pipe(parser);
     // No event follows when the client left before.
@@ -209,12 +212,9 @@ async function* piecesOf(stream: BusboyFileStream): AsyncGenerator<Buffer, void,
   try {
     yield* stream;
   } catch (error) {
-    refuse('malformed_form', { why: `${whyOf(error)}.` });
+    refuse('malformed_form', { why: `${messageOf(error).slice(0, 200)}.` });
   }
 }
 
 const tooLarge = (param: string, bytes: number): Refusal =>
   refusal('invalid_value', { param, why: `it is larger than ${bytes} bytes.` });
-
-const whyOf = (error: unknown): string =>
-  error instanceof Error ? error.message.slice(0, 200) : 'it is no form';

@@ -1,4 +1,5 @@
 import { type Bytes, bufferOf } from '../base/json.ts';
+import { asError } from '../base/thrown.ts';
 import {
   type ConnectionCall,
   Connection,
@@ -320,9 +321,6 @@ export class Upstream implements ConnectionOwner {
 }
 
 const closedError = (): Error => new Error('the channel has been closed');
-
-const asError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error(String(thrown));
 
 type HeaderValues = Readonly<Record<string, string>>;
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { AccountSemaphore, Semaphore } from '../base/semaphore.ts';
+import { messageOf } from '../base/thrown.ts';
 import { contentType, type MediumKind, typeMismatch } from './content-type.ts';
 import {
   type Budget,
@@ -193,7 +194,7 @@ export class VendorDownloads {
       if (begun && !(error instanceof FetchFailed)) throw error;
       return {
         why: 'unreachable',
-        detail: error instanceof Error ? error.message : 'it could not be read',
+        detail: messageOf(error),
       };
     } finally {
       clearTimeout(late);

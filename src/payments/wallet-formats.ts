@@ -91,7 +91,3 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> | un
 export function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
-
-/** The message of anything that was thrown. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

@@ -3,6 +3,7 @@ import type { ProviderProfile } from '../accounts/identities.ts';
 import { plainName } from '../accounts/text-fields.ts';
 import { callControl } from '../http/control-call.ts';
 import type { GithubSettings, WechatSettings } from './settings.ts';
+import { messageOf } from '../base/thrown.ts';
 
 /** The parameters for the provider at the start of a sign-in. */
 export interface AuthorizationRequest {
@@ -75,7 +76,7 @@ export async function askProvider<Answer>({
   } catch (error) {
     return {
       fault: 'unreachable',
-      why: `${where}: ${error instanceof Error ? error.message : String(error)}`,
+      why: `${where}: ${messageOf(error)}`,
     };
   }
 }

@@ -8,6 +8,7 @@ import type { DatabaseSync } from '@photostructure/sqlite';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { deleteOldest } from '../base/delete-oldest.ts';
 import { type Random, systemRandom } from '../base/random.ts';
+import { messageOf } from '../base/thrown.ts';
 import {
   DatabaseError,
   type Procedures,
@@ -303,7 +304,7 @@ function packaged(): typeof DatabaseSync {
   try {
     return (createRequire(import.meta.url)('@photostructure/sqlite') as SqliteModule).DatabaseSync;
   } catch (error) {
-    const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+    const why = messageOf(error).split('\n', 1)[0];
     throw new DatabaseError(
       'other',
       `SQLite for Node ${process.versions.node} is not installed; Node 22.16 and later have their own (${why})`,
@@ -577,7 +578,7 @@ function reply(host: SqliteHost, id: number, job: Job): JobReply {
     const kind = error instanceof DatabaseError ? error.kind : undefined;
     return {
       id,
-      failed: { kind, message: error instanceof Error ? error.message : String(error) },
+      failed: { kind, message: messageOf(error) },
     };
   }
 }

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../base/clock.ts';
 import { bufferOf } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
+import { messageOf } from '../../base/thrown.ts';
 import type { Channel } from '../../catalog/snapshot.ts';
 import type { Connection, ResponseHeaders } from '../../http/connection.ts';
 import { decodeResponseBody } from '../../http/content-encoding.ts';
@@ -76,12 +77,7 @@ export async function probe(
       error: result.error && errorTextWithout(order.channel.secret, result.error),
     };
   } catch (error) {
-    return failed(
-      errorTextWithout(
-        order.channel.secret,
-        error instanceof Error ? error.message : String(error),
-      ),
-    );
+    return failed(errorTextWithout(order.channel.secret, messageOf(error)));
   } finally {
     void openChannels.close();
   }

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { callControl } from '../../http/control-call.ts';
-import { plainTime, jsonObject, messageOf, nonEmptyText } from '../wallet-formats.ts';
+import { plainTime, jsonObject, nonEmptyText } from '../wallet-formats.ts';
 import { unclearFault, type WalletFault } from '../wallet.ts';
 import { rsaSign, rsaVerifies } from './rsa.ts';
 

@@ -1,14 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { callControl } from '../../http/control-call.ts';
-import {
-  plainTime,
-  readPlainTime,
-  messageOf,
-  ofYuanText,
-  yuanText,
-  nonEmptyText,
-} from '../wallet-formats.ts';
+import { plainTime, readPlainTime, ofYuanText, yuanText, nonEmptyText } from '../wallet-formats.ts';
 import {
   type NotificationReply,
   type WalletBill,

@@ -3,8 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { objectOf } from '../../base/json.ts';
 import { randomText } from '../../base/random.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { callControl } from '../../http/control-call.ts';
-import { jsonObject, messageOf, nonEmptyText } from '../wallet-formats.ts';
+import { jsonObject, nonEmptyText } from '../wallet-formats.ts';
 import { unclearFault, type WalletFault } from '../wallet.ts';
 import { publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
 

@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { Clock } from '../../base/clock.ts';
 import { objectOf } from '../../base/json.ts';
+import { messageOf } from '../../base/thrown.ts';
 import {
   readTime,
   rfc3339,
   fenOf,
   ofFen,
   jsonObject,
-  messageOf,
   nonEmptyText,
   ofYuanText,
   readPlainTime,
