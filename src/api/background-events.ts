@@ -1,12 +1,11 @@
 import { pause, type Timers } from '../base/clock.ts';
-import { isObject, parse, utf8 } from '../base/json.ts';
+import { isObject, jsonText, latin1Of, parse, utf8 } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { GatewayLimits } from '../gateway/parts.ts';
 import { ClientResponse } from '../http/client-response.ts';
 import type { ResponseStore, StoredEvents, StoredResponse } from '../memory/responses.ts';
 
 const eventEnd = '\n\n';
-const latin1Of = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /**
  * The events of a response in the background, for the client that asked for it and for the store.
@@ -223,6 +222,6 @@ class EventReader {
     if (status !== 'failed' || this.#isFailed) return '';
     const type = 'response.failed';
     const event = { type, sequence_number: this.#sequence + 1, response: body };
-    return latin1Of(`event: ${type}\ndata: ${JSON.stringify(event)}${eventEnd}`);
+    return `event: ${type}\ndata: ${jsonText(event)}${eventEnd}`;
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { jsonText, latin1Of } from '../base/json.ts';
 import { requestId } from '../base/random.ts';
 import { type Refusal, refusals, refusal, type RefusalName } from '../base/refusal.ts';
 import type { LimitReached } from '../gateway/admit.ts';
@@ -18,8 +19,6 @@ export interface Envelope {
   readonly statuses?: Readonly<Partial<Record<RefusalName, number>>>;
 }
 
-const bytesOf = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
-
 /**
  * The error body of chat, and of endpoints without a convention of their own: always these four
  * members.
@@ -30,7 +29,7 @@ const chatBody: Envelope['body'] = (refusal) => {
 };
 export const chatEnvelope: Envelope = {
   body: chatBody,
-  event: (refusal, requestId) => bytesOf(`data: ${chatBody(refusal, requestId)}\n\n`),
+  event: (refusal, requestId) => latin1Of(`data: ${chatBody(refusal, requestId)}\n\n`),
 };
 
 /** Types by status (platform.claude.com/docs/en/api/errors, 2026-11). */
@@ -62,7 +61,7 @@ const messagesBody: Envelope['body'] = (refusal, requestId) => {
 export const messagesEnvelope: Envelope = {
   body: messagesBody,
   event: (refusal, requestId) =>
-    bytesOf(`event: error\ndata: ${messagesBody(refusal, requestId)}\n\n`),
+    latin1Of(`event: error\ndata: ${messagesBody(refusal, requestId)}\n\n`),
 };
 
 /**
@@ -84,7 +83,7 @@ export function responsesErrorEvent(
     param,
     error: { type, code, message, param },
   };
-  return bytesOf(`event: error\ndata: ${JSON.stringify(event)}\n\n`);
+  return `event: error\ndata: ${jsonText(event)}\n\n`;
 }
 
 /** Google's names of statuses (cloud.google.com/apis/design/errors, 2026-11). */
@@ -158,7 +157,7 @@ const generateBody: Envelope['body'] = (why) => {
 };
 export const generateEnvelope: Envelope = {
   body: generateBody,
-  event: (refusal, requestId) => bytesOf(`data: ${generateBody(refusal, requestId)}\n\n`),
+  event: (refusal, requestId) => latin1Of(`data: ${generateBody(refusal, requestId)}\n\n`),
   statuses: generateStatuses,
 };
 

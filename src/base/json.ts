@@ -33,7 +33,7 @@ const backslash = 0x5c;
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);
   // Only text beyond ASCII has another encoding than itself.
-  return /[^\0-\x7f]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
+  return /[^\0-\x7f]/.test(text) ? latin1Of(text) : text;
 }
 
 /** `jsonText` of a name of the catalogue, cached because names recur in every request. */
@@ -488,6 +488,7 @@ export function parse(text: string): unknown {
 }
 
 export const utf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString('utf8');
+export const latin1Of = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /**
  * An object's members as the vendor wrote them: name → JSON text. To change the object, change this

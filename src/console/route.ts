@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type * as z from 'zod';
 import type { UserSession } from '../accounts/sessions.ts';
 import type { Role, User } from '../accounts/users.ts';
+import { latin1Of } from '../base/json.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { encodeBody, type PackedText, packedFor, packText } from '../http/response-encoding.ts';
 import { ConsoleProblem, throwProblem } from './problem.ts';
@@ -227,8 +228,7 @@ export class ConsoleReply {
         unread += 1;
         if (unread > unreadMax) return end();
       } else unread = 0;
-      if (!client.write(Buffer.from(text, 'utf8').toString('latin1')) && !client.stalled)
-        client.onDrain(() => {});
+      if (!client.write(latin1Of(text)) && !client.stalled) client.onDrain(() => {});
     };
     const beat = setInterval(() => write(': \n\n'), beatMs).unref();
     this.#endEvents = end;

@@ -1,5 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
 import {
+  jsonText,
   isObject,
   numberOf,
   objectOf,
@@ -43,8 +44,7 @@ interface DiarizedTranscript {
   readonly segments: readonly { readonly speaker: string; readonly start: number }[];
 }
 
-const event = (value: unknown): string =>
-  Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
+const event = (value: unknown): string => `data: ${jsonText(value)}\n\n`;
 
 /**
  * A stream of OpenAI's events (developers.openai.com/api/reference/audio, 2026-08), passed on
