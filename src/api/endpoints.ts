@@ -1,3 +1,4 @@
+import type { Principal } from '../accounts/principal.ts';
 import { defaultUsdRatePpm } from '../catalog/bundled.ts';
 import type { DefaultModels } from '../catalog/configuration.ts';
 import { countInput } from '../gateway/count-tokens.ts';
@@ -12,7 +13,7 @@ import { audioEndpoints } from './audio.ts';
 import { balanceEndpoints } from './balance.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
-import type { Endpoint, RequestContext } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { messagesConvention } from './entry.ts';
 import type { FileHandler } from './file-handler.ts';
 import { generateEndpoints } from './generate-endpoints.ts';
@@ -66,7 +67,7 @@ export function endpointsOf(
 ): readonly Endpoint[] {
   /** A request that may be charged happens once for its Idempotency-Key. */
   const once = (endpoint: Endpoint): Endpoint => idempotent(idempotentRequests, endpoint);
-  const usualVideo = ({ principal }: Pick<RequestContext, 'principal'>): string | undefined =>
+  const usualVideo = (principal: Principal): string | undefined =>
     defaultModels.video.find((id) => offerTo(parts.catalog(), principal, id) !== undefined);
   return [
     once(jsonEndpoint(parts, '/chat/completions', parseChat, chatFormat)),

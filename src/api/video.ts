@@ -10,6 +10,7 @@ import type { Files } from '../media/files.ts';
 import { readImage } from '../media/image.ts';
 import type { VideoImage, VideoRequest } from '../providers/media-request.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
+import { idempotencyHeader } from './entry.ts';
 import { idempotent } from './idempotency.ts';
 import * as schema from './schema.ts';
 import {
@@ -23,7 +24,7 @@ import {
 import { limitHeaders } from '../limits/limiter.ts';
 
 /** The API's own durations in seconds, for models whose catalogue entry names none. */
-export const videoDurations: readonly number[] = [5, 10, 15, 20];
+const videoDurations: readonly number[] = [5, 10, 15, 20];
 
 /** As in the convention. */
 const promptCharsMax = 32_000;
@@ -135,28 +136,33 @@ async function submit(tasks: Tasks, context: RequestContext): Promise<void> {
   sendJson(context, { id, status: 'pending', created_at: unixSeconds(createdAt) });
 }
 
-function parseVideo(
-  { id, principal, request, response: { beforeAttempts } }: RequestContext,
-  body: RequestBody,
-): VideoSubmission {
+function parseVideo(context: RequestContext, body: RequestBody): VideoSubmission {
   const model = readMember.model(body);
   const options = parseVideoOptions(body);
   const seconds = readMember.duration(body);
   readMember.async(body);
-  const idempotencyKey = keyIn(request);
   return {
-    id,
-    taskId: newTaskId(),
-    principal,
     model,
     seconds,
     options,
-    usualDurations: videoDurations,
     moreSeconds: [],
     names: videoParamNames,
-    idempotencyKey,
-    beforeAttempts,
+    ...submissionParts(context),
   };
+}
+
+/** What every submission has, whatever its format. */
+export function submissionParts({ id, principal, request, response }: RequestContext) {
+  // `idempotent` has checked the key.
+  const key = request.headers[idempotencyHeader];
+  return {
+    id,
+    taskId: `video_${randomText(24)}`,
+    principal,
+    usualDurations: videoDurations,
+    idempotencyKey: typeof key === 'string' ? key : undefined,
+    beforeAttempts: response.beforeAttempts,
+  } satisfies Partial<VideoSubmission>;
 }
 
 function checkAsync(value: unknown): void {
@@ -172,14 +178,6 @@ function checkDuration(duration: unknown): number {
   if (typeof duration !== 'number' || !Number.isInteger(duration))
     refuseType('duration', 'an integer', duration);
   return duration;
-}
-
-export const newTaskId = (): string => `video_${randomText(24)}`;
-
-/** The Idempotency-Key, which `idempotent` has already checked. */
-export function keyIn({ headers }: RequestContext['request']): string | undefined {
-  const key = headers['idempotency-key'];
-  return typeof key === 'string' ? key : undefined;
 }
 
 /**

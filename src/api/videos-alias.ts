@@ -1,3 +1,4 @@
+import type { Principal } from '../accounts/principal.ts';
 import { isObject } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
@@ -19,11 +20,9 @@ import { type RequestBody, fieldsOf, takeJson, readersOf, refuseType } from './r
 import { limitHeaders } from '../limits/limiter.ts';
 import {
   foundTask,
-  keyIn,
+  submissionParts,
   videoParamNames,
-  newTaskId,
   unixSeconds,
-  videoDurations,
   checkImage,
   videoPrompt,
   videoSize,
@@ -99,7 +98,7 @@ export const videosSchemas = {
 };
 
 /** The model of a request that names none; undefined: there is none that its key can use. */
-type DefaultModel = (context: Pick<RequestContext, 'principal'>) => string | undefined;
+type DefaultModel = (principal: Principal) => string | undefined;
 
 /** The same tasks in OpenAI's format: `/v1/videos`. */
 export function videosEndpoints(
@@ -201,15 +200,14 @@ async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'
 }
 
 function parse(
-  { id, principal, request, response: { beforeAttempts } }: RequestContext,
+  context: RequestContext,
   body: RequestBody,
   defaultModel: DefaultModel,
 ): VideoSubmission {
   const model =
     readMember.model(body) ??
-    defaultModel({ principal }) ??
+    defaultModel(context.principal) ??
     refuse('missing_model', { what: 'videos', param: 'model' });
-  const idempotencyKey = keyIn(request);
   const options = {
     prompt: readMember.prompt(body),
     negativePrompt: undefined,
@@ -222,14 +220,8 @@ function parse(
     more: Object.fromEntries(Object.entries(body).filter(([name]) => !read.has(name))),
   };
   return {
-    id,
-    taskId: newTaskId(),
-    principal,
     model,
     options,
-    usualDurations: videoDurations,
-    idempotencyKey,
-    beforeAttempts,
     seconds: readMember.seconds(body),
     moreSeconds: ownSeconds,
     names: {
@@ -237,6 +229,7 @@ function parse(
       duration: 'seconds',
       image: 'input_reference',
     },
+    ...submissionParts(context),
   };
 }
 
