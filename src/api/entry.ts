@@ -29,11 +29,12 @@ import { messagesVersionHeader } from '../providers/conversation/messages-versio
 import type { RefusedRequest } from '../request-log/recorder.ts';
 import { isAway } from '../storage/database.ts';
 import { answerPreflight, corsExposedHeaders, corsHeaders } from './cors.ts';
-import type {
-  Endpoint,
-  RequestContext,
-  UnidentifiedRequest,
-  ClientConvention,
+import {
+  type Endpoint,
+  queryOf,
+  type RequestContext,
+  type UnidentifiedRequest,
+  type ClientConvention,
 } from './endpoint.ts';
 import {
   sendRefusal,
@@ -206,7 +207,7 @@ class EndpointEntry implements ApiEntry {
     const { id, request, convention } = arrival;
     const secret = convention.credential(request.headers, request.url);
     if (secret === undefined) return this.#refuse(arrival, refusal('missing_api_key'));
-    const told = (who: Principal | 'unknown' | 'unavailable'): void => {
+    const found = (who: Principal | 'unknown' | 'unavailable'): void => {
       if (who === 'unavailable') this.#refuse(arrival, unavailable(id, 'keys cannot be looked up'));
       else if (who === 'unknown')
         this.#refuse(arrival, refusal('invalid_api_key', { key: maskSecret(secret) }));
@@ -219,8 +220,8 @@ class EndpointEntry implements ApiEntry {
       else known(who);
     };
     const remembered = this.#parts.keyring.known(secret);
-    if (remembered !== undefined) told(remembered);
-    else void this.#parts.keyring.lookUp(secret).then(told);
+    if (remembered !== undefined) found(remembered);
+    else void this.#parts.keyring.lookUp(secret).then(found);
   }
 
   #addressOf({ response, request }: UnidentifiedRequest): string {
@@ -276,7 +277,7 @@ class EndpointEntry implements ApiEntry {
     const enter = (plain: unknown): void =>
       this.#proceed(
         { ...context, request: { method, url, headers, body: plain, model: undefined, params } },
-        plain === body ? handle : withParsedBody(plain, handle),
+        plain === body ? handle : droppingRest(plain, handle),
       );
     const failed = (why: Refusal): void => {
       if (why.refusal === 'unsupported_encoding')
@@ -434,8 +435,8 @@ export function modelIn(body: unknown): string | undefined {
   return textOf(objectOf(parse(body.toString('utf8')))?.['model']);
 }
 
-/** The endpoint's handler. After it, the unread rest of the decoded body is dropped. */
-const withParsedBody = (body: unknown, handle: Endpoint['handle']): Endpoint['handle'] =>
+/** The endpoint's handler, after which the unread rest of the decoded body is dropped. */
+const droppingRest = (body: unknown, handle: Endpoint['handle']): Endpoint['handle'] =>
   body instanceof Readable
     ? async (context) => {
         try {
@@ -508,10 +509,7 @@ function googleKey({ 'x-goog-api-key': key }: IncomingHttpHeaders): string | und
   return typeof key === 'string' && key.trim() !== '' ? key.trim() : undefined;
 }
 
-function queryKey(url: string): string | undefined {
-  const query = url.split('?', 2)[1];
-  return (query && new URLSearchParams(query).get('key')?.trim()) || undefined;
-}
+const queryKey = (url: string): string | undefined => queryOf(url).get('key')?.trim() || undefined;
 
 /**
  * Whether a request to a path that conventions share comes from a client of `generateContent`: the

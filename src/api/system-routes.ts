@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UnreadableAnswer } from '../http/server.ts';
 import type { Endpoint } from './endpoint.ts';
 import { endpointHint } from './errors.ts';
+import { pathOfUrl } from './routes.ts';
 
 export interface SystemRouteOptions {
   /** Whether new requests are admitted: whether Tollgate can reserve and charge funds. */
@@ -24,7 +25,7 @@ export function openSystemRoutes(server: FastifyInstance, options: SystemRouteOp
     return reply.code(ready ? 200 : 503).send({ ready });
   });
   const noSuchPage = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const path = url.split('?', 1)[0] ?? '';
+    const path = pathOfUrl(url);
     const meant = method === 'HEAD' ? 'GET' : method;
     const isEndpoint = options.endpoints.some(
       (endpoint) => endpoint.method === meant && endpoint.path === path,
