@@ -47,17 +47,15 @@ const contentAlternatives = [
   'reasoning_details',
 ];
 
-const isThere = (name: string): schema.Schema => ({
-  required: [name],
-  properties: { [name]: { not: { type: 'null' } } },
-});
-
 /** Messages of most roles need `content`. An assistant's message may have calls instead. */
 const speaking: schema.Schema = {
   anyOf: [
     { required: ['content'], properties: { content: { type: ['string', 'array'] } } },
     { properties: { role: { const: 'function' } } },
-    { properties: { role: { const: 'assistant' } }, anyOf: contentAlternatives.map(isThere) },
+    {
+      properties: { role: { const: 'assistant' } },
+      anyOf: contentAlternatives.map(schema.present),
+    },
   ],
 };
 
@@ -335,7 +333,8 @@ function checkPart(part: unknown, param: string, media: PromptMedia): void {
     addMediaText(media, inner['file_data'], 'file', inner['filename'], `${param}.file.file_data`);
   else if (type === 'video_url' && isObject(inner))
     addMediaText(media, inner['url'], 'video', undefined, `${param}.video_url.url`);
-  else if (isObject(inner)) addBytes(media, inner['data']);
+  else if (isObject(inner) && typeof inner['data'] === 'string')
+    media.bytes += inner['data'].length;
 }
 
 function checkImage(image: unknown, param: string, media: PromptMedia): void {
@@ -351,10 +350,6 @@ function checkImage(image: unknown, param: string, media: PromptMedia): void {
     });
   }
   addMediaText(media, url, 'image', undefined, `${param}.image_url.url`);
-}
-
-function addBytes(media: PromptMedia, value: unknown): void {
-  if (typeof value === 'string') media.bytes += value.length;
 }
 
 /** Members that hold media, whose strings are not counted as text. */

@@ -55,10 +55,7 @@ const something: schema.Schema = {
       required: ['input'],
       properties: { input: { anyOf: [{ type: 'string' }, { type: 'array', minItems: 1 }] } },
     },
-    ...['previous_response_id', 'prompt'].map((name) => ({
-      required: [name],
-      properties: { [name]: { not: { type: 'null' } } },
-    })),
+    ...['previous_response_id', 'prompt'].map(schema.present),
   ],
 };
 

@@ -141,6 +141,12 @@ export const onlyWith = (
   ],
 });
 
+/** An object that has this member, and not as null. */
+export const present = (member: string): Schema => ({
+  required: [member],
+  properties: { [member]: { not: { type: 'null' } } },
+});
+
 /** The query parameters of a list, and the page. */
 export const pageQuery = (most: number): Members => ({
   order: choice('Order by time; default `desc`.', ['asc', 'desc']),
