@@ -1,31 +1,15 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrations } from '../src/app/schema.ts';
-import { sqliteUrl } from './databases.ts';
-import {
-  hello,
-  oneModel,
-  type Running,
-  type RunningOptions,
-  startRunning,
-} from './support/running.ts';
-import { chunk, completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
+import { hello, oneModel, type Running, type RunningOptions } from './support/running.ts';
+import { chunk, completion, json, sse, streamOf } from './support/scripted-vendor.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
-async function start(limits: RunningOptions['limits'] = {}, yuan = '100', outputTokensMax = 1_000) {
-  const vendor = await startVendor();
-  const configuration = oneModel(vendor.url).replace(
-    'max_output: 1000',
-    `max_output: ${outputTokensMax}`,
+const start = (limits: RunningOptions['limits'] = {}, yuan = '100', outputTokensMax = 1_000) =>
+  startWithVendor(
+    (url) => oneModel(url).replace('max_output: 1000', `max_output: ${outputTokensMax}`),
+    { limits, yuan },
   );
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration,
-    limits,
-    yuan,
-  });
-  return { vendor, running };
-}
 
 const chat = '/v1/chat/completions';
 const streamed = { ...hello, stream: true };

@@ -1,11 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { migrations } from '../src/app/schema.ts';
-import { sqliteUrl } from './databases.ts';
 import { awsProof } from './support/aws-signature.ts';
 import { eventFrame, exceptionFrame } from './support/event-stream.ts';
-import { startRunning } from './support/running.ts';
-import { json, type Received, startVendor } from './support/scripted-vendor.ts';
+import { json, type Received } from './support/scripted-vendor.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
 const keyPair = {
   accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
@@ -20,14 +18,8 @@ channels:
   - { name: b, vendor: bedrock, base_url: "${url}", api_key: "${key}", groups: [default], models: [{ id: m1, upstream: "${upstream}" }] }
 `;
 
-async function start(key = `${keyPair.accessKeyId}:${keyPair.secretAccessKey}`) {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: configuration(vendor.url, key),
-  });
-  return { vendor, running };
-}
+const start = (key = `${keyPair.accessKeyId}:${keyPair.secretAccessKey}`) =>
+  startWithVendor((url) => configuration(url, key));
 
 const hello = { model: 'm1', messages: [{ role: 'user', content: 'Grüße' }] };
 const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { membersOf, exceedsJsonLimits } from '../src/api/request-body.ts';
-import { migrations } from '../src/app/schema.ts';
-import { sqliteUrl } from './databases.ts';
-import { oneModel, startRunning } from './support/running.ts';
-import { completion, json, startVendor } from './support/scripted-vendor.ts';
+import { completion, json } from './support/scripted-vendor.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
 /** Each member of this body decides something: the price, the limit, the stream, what is said. */
 const body = {
@@ -60,11 +58,7 @@ function* doubled(
 }
 
 test('R9: of a member that stands there twice, at whatever depth, only the one that was checked goes on', async () => {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url),
-  });
+  const { vendor, running } = await startWithVendor();
   vendor.answer((_, response) => json(response, 200, completion()));
   const cases = [...doubled(body)];
   expect(cases.length).toBeGreaterThan(40);
@@ -85,11 +79,7 @@ test('R9: of a member that stands there twice, at whatever depth, only the one t
 });
 
 test('R9: beside a picture that is not copied, too', async () => {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url),
-  });
+  const { vendor, running } = await startWithVendor();
   vendor.answer((_, response) => json(response, 200, completion()));
   const url = `data:image/png;base64,${'A'.repeat(100_000)}`;
   const messages = JSON.stringify([

@@ -3,13 +3,10 @@ import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
 async function start(extra = '') {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url, extra),
-  });
+  const { vendor, running } = await startWithVendor((url) => oneModel(url, extra));
   const send = async (
     method: string,
     path: string,

@@ -3,20 +3,15 @@ import { request } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { migrations } from '../src/app/schema.ts';
 import { uncountedBytes } from '../src/http/request-body.ts';
-import { sqliteUrl } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
-import { hello, oneModel, startRunning } from './support/running.ts';
-import { startVendor } from './support/scripted-vendor.ts';
+import { hello, oneModel } from './support/running.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
 const mebi = 1024 * 1024;
 
 test('R6: 40 large bodies at once from an account without money: most are not read, none is counted, and others are served meanwhile', async () => {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url),
+  const { running } = await startWithVendor(oneModel, {
     yuan: '10',
     limits: { bodyBytesInFlightMax: 16 * mebi },
   });
@@ -47,10 +42,7 @@ test('R6: 40 large bodies at once from an account without money: most are not re
 const forms = ['that tell no length', 'that came packed', 'that are large even packed'] as const;
 
 test.each(forms)('R6: large bodies %s are held to the same limit', async (form) => {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url),
+  const { vendor, running } = await startWithVendor(oneModel, {
     yuan: '10000',
     limits: { bodyBytesInFlightMax: mebi },
   });
@@ -108,10 +100,7 @@ test.each(forms)('R6: large bodies %s are held to the same limit', async (form) 
 test.each(['/v1/chat/completions', '/v1/images/edits'])(
   'R6: bodies that tell no length are counted while they arrive at %s',
   async (path) => {
-    const vendor = await startVendor();
-    const running = await startRunning({
-      databaseUrl: await sqliteUrl(migrations),
-      configuration: oneModel(vendor.url),
+    const { running } = await startWithVendor(oneModel, {
       yuan: '10',
       limits: { bodyBytesInFlightMax: 5 * mebi },
     });
@@ -138,12 +127,7 @@ test.each(['/v1/chat/completions', '/v1/images/edits'])(
 );
 
 test('R6: of many packed bodies of one account one is unpacked at a time, and another account does not wait', async () => {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url),
-    yuan: '10',
-  });
+  const { running } = await startWithVendor(oneModel, { yuan: '10' });
   const poor = await newCustomer(running.gateway.database, 10_000_000n);
   // 20 MiB each, as far as they are unpacked.
   const body = gzipSync(Buffer.alloc(100 * mebi, ' '));

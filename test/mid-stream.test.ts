@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { migrations } from '../src/app/schema.ts';
-import { sqliteUrl } from './databases.ts';
 import { eventsOf } from './responses-meaning.ts';
 import { openSchema } from './responses-schema.ts';
 import { type ClientSide, clientSides } from './support/client-formats.ts';
-import { startRunning } from './support/running.ts';
-import { startVendor } from './support/scripted-vendor.ts';
 import { begin, said, type WireStory, wireStories } from './support/wire-stories.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
 /** A thousandth of a yuan for each token. */
 const configuration = ({ vendor, path, upstream }: WireStory, url: string): string => `
@@ -16,14 +13,7 @@ channels:
   - { name: a, vendor: ${vendor}, base_url: "${url}${path}", api_key: up-key, groups: [default], models: [{ id: m1, upstream: "${upstream}" }] }
 `;
 
-async function start(story: WireStory) {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: configuration(story, vendor.url),
-  });
-  return { vendor, running };
-}
+const start = (story: WireStory) => startWithVendor((url) => configuration(story, url));
 
 const schema = openSchema();
 const cells = wireStories.flatMap((story) =>

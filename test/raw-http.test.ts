@@ -1,19 +1,17 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrations } from '../src/app/schema.ts';
-import { sqliteUrl } from './databases.ts';
 import { client } from './support/raw-client.ts';
-import { hello, oneModel, type Running, startRunning } from './support/running.ts';
+import { hello, type Running } from './support/running.ts';
 import {
   chunk,
   completion,
   json,
   type ScriptedVendor,
   sse,
-  startVendor,
   streamOf,
 } from './support/scripted-vendor.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
 const chat = '/v1/chat/completions';
 const body = JSON.stringify(hello);
@@ -21,11 +19,7 @@ const body = JSON.stringify(hello);
 const longBody = body + ' '.repeat(100_000);
 
 async function start(): Promise<{ vendor: ScriptedVendor; running: Running; port: number }> {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url),
-  });
+  const { vendor, running } = await startWithVendor();
   return { vendor, running, port: Number(new URL(running.url).port) };
 }
 

@@ -4,6 +4,7 @@ import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { hello, startRunning } from './support/running.ts';
 import { chunk, completion, json, sse, startVendor } from './support/scripted-vendor.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
 const twoChannels = (first: string, second: string): string => `
 models:
@@ -201,10 +202,7 @@ test('nothing left: 503 with retry-after', async () => {
 });
 
 test('a silent stream is kept alive with comments', async () => {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: twoChannels(vendor.url, vendor.url),
+  const { vendor, running } = await startWithVendor((url) => twoChannels(url, url), {
     limits: { keepAliveMs: 1_000 },
   });
   vendor.answer((_request, response) => {

@@ -1,21 +1,13 @@
 import { setInterval as every } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { migrations } from '../src/app/schema.ts';
-import { sqliteUrl } from './databases.ts';
-import { hello, oneModel, type RunningOptions, startRunning } from './support/running.ts';
-import { chunk, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
+import { hello, oneModel, type RunningOptions } from './support/running.ts';
+import { chunk, sse, streamOf } from './support/scripted-vendor.ts';
+import { startWithVendor } from './support/with-vendor.ts';
 
 const chat = '/v1/chat/completions';
 
-async function start(limits: RunningOptions['limits'] = {}, configuration = oneModel) {
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: configuration(vendor.url),
-    limits,
-  });
-  return { vendor, running };
-}
+const start = (limits: RunningOptions['limits'] = {}, configuration = oneModel) =>
+  startWithVendor(configuration, { limits });
 
 /** What a stream says, and whether it ended well. */
 function said(text: string): { readonly words: string; readonly done: boolean } {
@@ -93,10 +85,7 @@ test.each([
 
 test('R9: the same where the stream becomes a whole answer here', { timeout: 30_000 }, async () => {
   // So little money that the answer is paid for piece by piece, from a stream.
-  const vendor = await startVendor();
-  const running = await startRunning({
-    databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url),
+  const { vendor, running } = await startWithVendor(oneModel, {
     limits: { emptyMs: 1_500, attemptsMax: 1 },
     yuan: '0.2',
   });
