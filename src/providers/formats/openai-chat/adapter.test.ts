@@ -479,6 +479,51 @@ describe('a stream', () => {
   });
 });
 
+describe('the standard tier', () => {
+  // Strict decoders know OpenAI's tiers only: async-openai 0.43, src/types/chat/chat_.rs, the
+  // `enum ServiceTier`, refuses the whole answer for Groq's `on_demand`.
+  const tierOf = (service_tier: string, quirks: ChatQuirks): unknown => {
+    const message = { role: 'assistant', content: 'Hi' };
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    const answer = openaiChat(quirks).read(
+      Buffer.from(
+        JSON.stringify({
+          id: 'u',
+          object: 'chat.completion',
+          created: 5,
+          model: 'm',
+          choices: [{ index: 0, message, finish_reason: 'stop' }],
+          usage,
+          service_tier,
+        }),
+      ),
+      'application/json',
+      callOf({}, whole),
+    );
+    return 'body' in answer ? JSON.parse(answer.body.toString('utf8')).service_tier : answer;
+  };
+
+  it('of a vendor has OpenAI’s name in a whole answer', () => {
+    expect(tierOf('on_demand', { standardTier: 'on_demand' })).toBe('default');
+    expect(tierOf('flex', { standardTier: 'on_demand' })).toBe('flex');
+    expect(tierOf('on_demand', {})).toBe('on_demand');
+  });
+
+  it('of a vendor has OpenAI’s name in every chunk', () => {
+    const tier = { service_tier: 'on_demand' };
+    const { chunks } = replay(
+      event({ delta: { role: 'assistant', content: 'Hi' } }, tier) +
+        event({ delta: { content: '!' } }, tier) +
+        event({ delta: {}, finish_reason: 'stop' }, tier) +
+        'data: [DONE]\n\n',
+      { standardTier: 'on_demand' },
+    );
+    const tiers = chunks.flatMap((chunk) => ('service_tier' in chunk ? [chunk.service_tier] : []));
+    expect(tiers.length).toBeGreaterThan(1);
+    expect(new Set(tiers)).toEqual(new Set(['default']));
+  });
+});
+
 describe('usage', () => {
   it('is divided so that nothing is counted twice, whatever the vendor says', () => {
     const count = fc.option(fc.nat(1000), { nil: undefined });

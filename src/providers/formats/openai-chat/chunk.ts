@@ -10,7 +10,14 @@ import {
 import type { VendorCall } from '../../adapter.ts';
 import { type ChoiceState, choiceState, finishReason, normaliseMessage } from './message.ts';
 import type { ChatQuirks } from './quirks.ts';
-import { readUsage, type ChatUsage, newCallId, hiddenMembers, hiddenInChoice } from './response.ts';
+import {
+  readUsage,
+  type ChatUsage,
+  newCallId,
+  hiddenMembers,
+  hiddenInChoice,
+  nameStandardTier,
+} from './response.ts';
 
 /** Members of every chunk: a chunk with only these and no choice is empty. */
 const envelope = new Set(['service_tier', 'system_fingerprint', 'provider', 'usage']);
@@ -98,6 +105,7 @@ export class ChunkRewriter {
   #strip(top: Raw): void {
     for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
       top.delete(name);
+    nameStandardTier(top, this.#quirks);
     // OpenAI writes `usage: null` in every chunk if the client requested usage, and no such member
     // otherwise.
     if (top.has('usage') && (isPresent(top.get('usage')) || !this.#call.includeUsage))

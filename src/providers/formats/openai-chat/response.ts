@@ -16,6 +16,7 @@ import {
   rawInside,
   rawMembers,
   rawText,
+  type Raw,
   soleMember,
   textOf,
   type JsonObject,
@@ -54,7 +55,10 @@ export function readChatResponse(
   const usage = readUsageObject(
     body['usage'] === undefined ? objectOf(choices[0])?.['usage'] : body['usage'],
   );
-  const keepsText = stops === undefined && quirks.thinkTags !== true;
+  const keepsText =
+    stops === undefined &&
+    quirks.thinkTags !== true &&
+    (quirks.standardTier === undefined || body['service_tier'] !== quirks.standardTier);
   const written =
     (keepsText && isPlain(body, usage) ? renamed(text, body, call) : undefined) ??
     rewritten(text.trim(), body, usage, call, quirks, stops);
@@ -112,10 +116,20 @@ function rewritten(
   const created = typeof body['created'] === 'number' ? top.get('created') : String(call.created);
   for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
     top.delete(name);
+  nameStandardTier(top, quirks);
   if (usage && usageText !== undefined) top.set('usage', editJson(usageText, usage.changes));
   const rest = rawInside(top);
   const head = `{"id":${jsonText(call.answerId)},"object":"chat.completion","created":${created},"model":${jsonText(call.publicModel)}`;
   return `${head},"choices":[${choices.join(',')}]${rest && ','}${rest}}`;
+}
+
+/**
+ * Gives the standard tier OpenAI's name. A strict decoder refuses the whole answer for another one:
+ * async-openai 0.43, src/types/chat/chat_.rs, `enum ServiceTier`.
+ */
+export function nameStandardTier(top: Raw, { standardTier }: ChatQuirks): void {
+  if (standardTier !== undefined && top.get('service_tier') === jsonText(standardTier))
+    top.set('service_tier', '"default"');
 }
 
 /** The choice in OpenAI's form; undefined when it ended with an error. */
