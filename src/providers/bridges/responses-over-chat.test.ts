@@ -114,6 +114,61 @@ test('items become messages: what an assistant thought, said and called between 
   });
 });
 
+test('results stand directly after the message with their calls, each once', () => {
+  const callOfTool = (id: string): object => ({
+    type: 'function_call',
+    call_id: id,
+    name: 'look',
+    arguments: '{}',
+  });
+  const outputOf = (id: string, output: string): object => ({
+    type: 'function_call_output',
+    call_id: id,
+    output,
+  });
+  const question = { role: 'user', content: 'Look' };
+  // As Semantic Kernel 1.45 for Python sends it: each request continues the stored response with
+  // the question and the results of all calls so far (responses_agent_thread_actions.py).
+  const first = [question, callOfTool('a'), callOfTool('b')];
+  const second = [question, outputOf('a', '1'), outputOf('b', '2')];
+  const third = [question, outputOf('a', '1'), outputOf('b', '2'), outputOf('c', '3')];
+  const { messages } = asked(callOf({ input: [...first, ...second, callOfTool('c'), ...third] }));
+  const calling = (...ids: string[]): object => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: ids.map((id) => ({
+      id,
+      type: 'function',
+      function: { name: 'look', arguments: '{}' },
+    })),
+  });
+  const result = (id: string, content: string): object => ({
+    role: 'tool',
+    tool_call_id: id,
+    content,
+  });
+  expect(messages).toEqual([
+    question,
+    calling('a', 'b'),
+    result('a', '1'),
+    result('b', '2'),
+    question,
+    calling('c'),
+    result('c', '3'),
+    question,
+  ]);
+
+  // Some models number their calls anew in each answer: a result is that of the latest call.
+  const again = [callOfTool('a'), outputOf('a', '1'), callOfTool('a'), outputOf('a', '2')];
+  expect(asked(callOf({ input: [question, ...again] }))['messages']).toEqual([
+    question,
+    calling('a'),
+    result('a', '1'),
+    calling('a'),
+    result('a', '2'),
+  ]);
+});
+
 test('what a vendor signed comes back to it inside the reasoning item', () => {
   const details = [{ type: 'reasoning.text', text: 'Hm', signature: 'sig', format: 'f', index: 0 }];
   const first = answered(callOf({}), {

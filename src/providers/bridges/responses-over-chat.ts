@@ -109,6 +109,15 @@ function droppedItems(input: Documented<CreateResponse>['input']): string[] {
 /** A message of an assistant while items are added to it. */
 type Draft = Record<string, unknown> & { readonly role: string };
 
+/** Chat's messages while items are added to them. */
+interface Conversation {
+  readonly messages: Draft[];
+  /** By the id of a call: the message with the latest call of this id. */
+  readonly callers: Map<string, Draft>;
+  /** The results of a message's calls, by the id of the call. */
+  readonly results: Map<Draft, Map<string, Draft>>;
+}
+
 /** The characters in the text of a message: counted once, since its items may be many. */
 const textLengths = new WeakMap<Draft, number>();
 
@@ -133,10 +142,13 @@ function chatMessages(
   if (instructions) messages.push({ role: 'system', content: instructions });
   const { input } = body;
   if (typeof input === 'string') messages.push({ role: 'user', content: input });
+  const conversation: Conversation = { messages, callers: new Map(), results: new Map() };
   listOf(input).forEach((item, i) => {
-    if (isObject(item)) addItem(messages, item, { param: `input[${i}]`, model, marks });
+    if (isObject(item)) addItem(conversation, item, { param: `input[${i}]`, model, marks });
   });
-  return messages;
+  const { results } = conversation;
+  if (results.size === 0) return messages;
+  return messages.flatMap((message) => [message, ...(results.get(message)?.values() ?? [])]);
 }
 
 interface ItemPlace {
@@ -147,48 +159,44 @@ interface ItemPlace {
   readonly marks: boolean;
 }
 
-function addItem(messages: Draft[], item: Documented<ResponseItem>, place: ItemPlace): void {
+function addItem(into: Conversation, item: Documented<ResponseItem>, place: ItemPlace): void {
   const type = textOf(item.type) ?? (item.role === undefined ? 'item_reference' : 'message');
   switch (type) {
     case 'message':
-      return addMessage(messages, item, place);
+      return addMessage(into, item, place);
     case 'reasoning':
-      return addReasoning(messages, item);
+      return addReasoning(into, item);
     case 'function_call':
-      return addCall(assistant(messages), item, textOf(item.arguments) ?? '{}');
+      return addCall(into, item, textOf(item.arguments) ?? '{}');
     case 'custom_tool_call':
-      return addCall(
-        assistant(messages),
-        item,
-        JSON.stringify({ [customInput]: textOf(item.input) ?? '' }),
-      );
+      return addCall(into, item, JSON.stringify({ [customInput]: textOf(item.input) ?? '' }));
     case 'function_call_output':
-    case 'custom_tool_call_output': {
-      const { output } = item;
-      const content = typeof output === 'string' ? output : partsFrom(output, 'output', place);
-      messages.push({ role: 'tool', tool_call_id: textOf(item.call_id) ?? '', content });
-      return;
-    }
+    case 'custom_tool_call_output':
+      return addResult(into, item, place);
     default:
       if (!hostedToolItems.has(type) && !toolBearingItems.has(type))
         refuseParam(`${place.param}.type`, place.model, `it knows no items of type '${type}'.`);
   }
 }
 
-/** The assistant's message to which items are added. */
-function assistant(messages: Draft[]): Draft {
+/** The assistant's message to which items are added: the last one, until its calls have results. */
+function assistant({ messages, results }: Conversation): Draft {
   const last = messages.at(-1);
-  if (last?.role === 'assistant') return last;
+  if (last?.role === 'assistant' && !results.has(last)) return last;
   const made: Draft = { role: 'assistant', content: null };
   messages.push(made);
   return made;
 }
 
-function addMessage(messages: Draft[], item: Documented<ResponseItem>, place: ItemPlace): void {
+function addMessage(
+  conversation: Conversation,
+  item: Documented<ResponseItem>,
+  place: ItemPlace,
+): void {
   const role = textOf(item.role) ?? 'user';
   const { content } = item;
   if (role !== 'assistant') {
-    messages.push({
+    conversation.messages.push({
       // Not every vendor knows the role `developer` in chat (api-docs.deepseek.com,
       // create-chat-completion, 2026-11: refused); all know `system`.
       role: role === 'developer' ? 'system' : role,
@@ -196,7 +204,7 @@ function addMessage(messages: Draft[], item: Documented<ResponseItem>, place: It
     });
     return;
   }
-  const into = assistant(messages);
+  const into = assistant(conversation);
   const parts: readonly Documented<ResponsePart>[] =
     typeof content === 'string' ? [{ text: content }] : objectsOf(content);
   const text = parts.map((part) => textOf(part.text) ?? '').join('');
@@ -209,10 +217,13 @@ function addMessage(messages: Draft[], item: Documented<ResponseItem>, place: It
   else into['content'] ??= '';
 }
 
-function addCall(into: Draft, item: Documented<ResponseItem>, args: string): void {
+function addCall(conversation: Conversation, item: Documented<ResponseItem>, args: string): void {
+  const into = assistant(conversation);
+  const id = textOf(item.call_id) ?? '';
+  conversation.callers.set(id, into);
   const extra = item.extra_content === undefined ? {} : { extra_content: item.extra_content };
   const call = {
-    id: textOf(item.call_id) ?? '',
+    id,
     type: 'function',
     function: { name: chatName(item), arguments: args },
     ...extra,
@@ -220,13 +231,36 @@ function addCall(into: Draft, item: Documented<ResponseItem>, args: string): voi
   listIn(into, 'tool_calls').push(call);
 }
 
+/**
+ * Responses take the result of a call anywhere after the call, and again; chat takes it directly
+ * after the message with the call, once. Semantic Kernel 1.45 continues a stored response with the
+ * question and all results so far (responses_agent_thread_actions.py: `invoke`).
+ */
+function addResult(
+  { messages, callers, results }: Conversation,
+  item: Documented<ResponseItem>,
+  place: ItemPlace,
+): void {
+  const { output } = item;
+  const content = typeof output === 'string' ? output : partsFrom(output, 'output', place);
+  const id = textOf(item.call_id) ?? '';
+  const result = { role: 'tool', tool_call_id: id, content };
+  const caller = callers.get(id);
+  if (caller === undefined) {
+    messages.push(result);
+    return;
+  }
+  const all = results.get(caller) ?? new Map<string, Draft>();
+  results.set(caller, all.set(id, result));
+}
+
 /** Adds reasoning from earlier answers, with the details that Tollgate sealed. */
-function addReasoning(messages: Draft[], item: Documented<ResponseItem>): void {
+function addReasoning(conversation: Conversation, item: Documented<ResponseItem>): void {
   const parts = [...objectsOf(item.content), ...objectsOf(item.summary)];
   const text = parts.map((part) => textOf(part.text) ?? '').join('\n\n');
   const details = openReasoning(textOf(item.encrypted_content));
   if (text === '' && details.length === 0) return;
-  const into = assistant(messages);
+  const into = assistant(conversation);
   if (text) into['reasoning_content'] = (textOf(into['reasoning_content']) ?? '') + text;
   if (details.length === 0) return;
   const at = textLengths.get(into) ?? 0;
