@@ -99,6 +99,8 @@ export interface MemberRule {
   readonly idle?: readonly unknown[];
   /** The value that is sent in place of another, by the client's value. */
   readonly values?: Readonly<Record<string, unknown>>;
+  /** The least and the greatest number that are taken: any other is sent as the nearer one. */
+  readonly within?: readonly [number, number];
   /** The vendor's name of the member. */
   readonly as?: string;
   /** A value that is neither taken nor mapped is dropped or refused. */

@@ -197,7 +197,7 @@ function fitMember(
 ): void {
   const { changes, dropped } = edits;
   if (value === undefined) return;
-  const mapped = typeof value === 'string' ? rule.values?.[value] : undefined;
+  const mapped = typeof value === 'string' ? rule.values?.[value] : nearest(value, rule.within);
   if (mapped !== undefined || isSupported(rule, value)) {
     const name =
       rule.as !== undefined && holder[rule.as] === undefined ? { name: rule.as } : undefined;
@@ -217,6 +217,13 @@ function fitMember(
     );
   changes.push({ path });
   if (says) dropped.push(path.join('.'));
+}
+
+/** The limit that is sent in place of a number beyond it. */
+function nearest(value: unknown, within: MemberRule['within']): number | undefined {
+  if (typeof value !== 'number' || within === undefined) return undefined;
+  const [least, most] = within;
+  return value < least ? least : value > most ? most : undefined;
 }
 
 const isSupported = ({ takes, otherwise }: MemberRule, value: unknown): boolean =>

@@ -489,3 +489,17 @@ test('each row of every table names its page, and when it was read', () => {
   }
   expect(rows).toBeGreaterThan(80);
 });
+
+test('a temperature that the vendor refuses is sent as the nearest one that it takes', () => {
+  const temperatures = (vendor: string, model: string): unknown[] =>
+    [0, 0.7, 2].map((temperature) => sent(vendor, model, { temperature })['temperature']);
+  // Agents ask for 0, whatever the model (MiniMax: "(0.0, 1.0]").
+  expect(temperatures('minimax', 'MiniMax-M2.7')).toEqual([0.01, 0.7, 1]);
+  expect(temperatures('zhipu', 'glm-4.7')).toEqual([0, 0.7, 1]);
+  expect(temperatures('moonshot', 'moonshot-v1-8k')).toEqual([0, 0.7, 1]);
+  expect(temperatures('mistral', 'mistral-large-2512')).toEqual([0, 0.7, 1.5]);
+  expect(temperatures('cerebras', 'llama-3.3-70b')).toEqual([0, 0.7, 1.5]);
+  expect(temperatures('qwen', 'qwen-plus')).toEqual([0, 0.7, 1.99]);
+  expect(temperatures('perplexity', 'sonar')).toEqual([0, 0.7, 1.99]);
+  expect(temperatures('deepseek', 'deepseek-v4-pro')).toEqual([0, 0.7, 2]);
+});

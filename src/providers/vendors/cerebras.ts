@@ -13,6 +13,7 @@ const takes: readonly SupportRow[] = [
     closed: true,
     refusesItself: true,
     stops: 4,
+    members: { temperature: { within: [0, 1.5] } },
     tools: ['function'],
     toolsLack: toolHints,
     lacks: [

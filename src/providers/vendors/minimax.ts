@@ -36,6 +36,8 @@ const takes: readonly SupportRow[] = [
     lacksNone: true,
     schema: 'words',
     stops: 4,
+    // "range (0.0, 1.0] … values outside this range return an error".
+    members: { temperature: { within: [0.01, 1] } },
     lacks: [
       ...openaiOnlyExcept(),
       ...openrouterOnly,

@@ -35,7 +35,7 @@ const takes: readonly SupportRow[] = [
     untypedTools: true, // recorded 2026-08: answered
     toolsLack: ['name', ...toolHints],
     choices: ['any'],
-    members: { seed: { as: 'random_seed' } },
+    members: { seed: { as: 'random_seed' }, temperature: { within: [0, 1.5] } },
     lacks: [
       ...openaiOnlyExcept('metadata', 'prompt_cache_key', 'prediction'),
       'user',

@@ -21,6 +21,7 @@ const takes: readonly SupportRow[] = [
     closed: true,
     toolsLack: ['name', ...toolHints],
     stops: 5,
+    members: { temperature: { within: [0, 1] } },
     messages: turns,
     lacks: [
       ...openaiOnlyExcept('safety_identifier', 'prompt_cache_key'),

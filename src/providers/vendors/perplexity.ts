@@ -28,6 +28,7 @@ const takes: readonly SupportRow[] = [
       'user',
     ],
     stops: 16,
+    members: { temperature: { within: [0, 1.99] } }, // "0 <= x < 2"
     messages: { lacks: { assistant: ['name'] }, assistant: ['reasoning_steps'] },
     effort: { takes: [], usual: 'none' },
   },

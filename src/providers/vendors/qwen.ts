@@ -37,6 +37,7 @@ const takes: readonly SupportRow[] = [
     tools: ['function'],
     // `tool_choice` is auto, none or a tool's name.
     forced: 'named',
+    members: { temperature: { within: [0, 1.99] } }, // "[0, 2)"
     lacks: [...openaiOnlyExcept('modalities', 'audio'), ...openrouterOnly, 'user'],
   },
   { source: deepThinking, effort: { takes: [], usual: 'none' } },

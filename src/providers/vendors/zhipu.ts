@@ -35,6 +35,7 @@ const takes: readonly SupportRow[] = [
     tools: ['function', 'web_search', 'retrieval', 'mcp'],
     toolsLack: toolHints,
     stops: 1,
+    members: { temperature: { within: [0, 1] } },
     messages: {
       assistant: ['reasoning_content'],
       lacks: { assistant: ['name'] },
