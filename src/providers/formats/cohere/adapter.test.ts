@@ -61,6 +61,11 @@ describe('messages', () => {
     });
   });
 
+  test('a result without a text says so', () => {
+    const result = { role: 'tool', tool_call_id: 'call_1', content: '' };
+    expect(said([user, caller, result]).at(-1)).toEqual({ ...result, content: '(empty)' });
+  });
+
   test('a conversation ends with what is to be answered', () => {
     expect(said([user, { role: 'assistant', content: 'Sure:' }]).at(-1)).toEqual({
       role: 'user',

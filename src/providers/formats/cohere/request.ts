@@ -267,7 +267,8 @@ function userMessages(
   const messages: JsonObject[] = results.map((result) => ({
     role: 'tool',
     tool_call_id: result.id,
-    content: joined(result.parts),
+    // "all elements in history must have a message": tools that only act return no text.
+    content: joined(result.parts) || '(empty)',
   }));
   let merged: ContentPart[] = [];
   const speak = (): void => {
