@@ -69,12 +69,16 @@ const efforts: readonly SupportRow[] = [
   },
 ];
 
-/** While a model reasons it takes only the default values of sampling (vercel/ai#10932). */
+/**
+ * While a model reasons it takes only the default values of sampling (vercel/ai#10932), and no
+ * penalties ("Unsupported parameter: 'presence_penalty' is not supported with this model":
+ * nextai-translator#1781). Clients with a settings form send penalties of 0.
+ */
 const whileReasoning = {
   temperature: { takes: [1], otherwise: 'drop' },
   top_p: { takes: [1], otherwise: 'drop' },
-  presence_penalty: { takes: [0], otherwise: 'drop' },
-  frequency_penalty: { takes: [0], otherwise: 'drop' },
+  presence_penalty: { takes: [], idle: [0], otherwise: 'drop' },
+  frequency_penalty: { takes: [], idle: [0], otherwise: 'drop' },
 } satisfies SupportRow['members'];
 
 /** Other vendors' members for sampling and reasoning. */

@@ -55,10 +55,12 @@ describe('a request', () => {
       expect(asked(model)).toEqual({
         model,
         top_p: 1,
-        presence_penalty: 0,
         max_completion_tokens: 9,
       });
     }
+    // A penalty of 0 is none: leaving it out loses nothing.
+    const call = callOf({ presence_penalty: 0 }, { ...whole, upstreamModel: 'gpt-5' });
+    expect(openai.adapters.chat?.ask(call).dropped).toBeUndefined();
   });
 
   it('keeps sampling where reasoning is off, and for models that do not reason', () => {
