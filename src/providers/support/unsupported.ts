@@ -17,7 +17,8 @@ const refuseRule = (why: string, ...idle: readonly unknown[]): MemberRule => ({
 
 const unsupportedInBoth = {
   metadata: drop,
-  store: drop,
+  // A vendor without this member stores no answers.
+  store: { ...drop, idle: [false] },
   user: drop,
   safety_identifier: drop,
   prompt_cache_key: drop,
