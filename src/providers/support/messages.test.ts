@@ -96,6 +96,53 @@ describe('messages have the order that their vendor takes', () => {
   });
 });
 
+test.each([
+  ['perplexity', 'sonar'],
+  ['hunyuan', 'hunyuan-turbos-latest'],
+])('%s gets the turns of a conversation one by one', (vendor, model) => {
+  const told = (messages: readonly Body[]): unknown =>
+    sent(vendor, model, { messages })['messages'];
+  const say = (role: string, content: unknown): Body => ({ role, content });
+  // AutoGen's group chats: the words of the other agents are the user's.
+  expect(
+    told([user, say('user', 'Go on'), say('assistant', 'A'), say('assistant', 'B'), user]),
+  ).toEqual([say('user', 'Hi\n\nGo on'), say('assistant', 'A\n\nB'), user]);
+  expect(told([say('system', 'S'), say('developer', 'T'), say('assistant', 'A'), user])).toEqual([
+    say('system', 'S\n\nT'),
+    say('user', '…'),
+    say('assistant', 'A'),
+    user,
+  ]);
+  const parts = [{ type: 'text', text: 'Hi' }];
+  expect(told([say('user', parts), say('system', 'Be brief.')])).toEqual([
+    say('user', [...parts, { type: 'text', text: 'Be brief.' }]),
+  ]);
+  const turns = [say('system', 'S'), user, say('assistant', 'A'), say('user', 'B')];
+  expect(told(turns)).toEqual(turns);
+  expect(sent('groq', 'llama-3.3-70b', { messages: [user, user] })['messages']).toEqual([
+    user,
+    user,
+  ]);
+});
+
+test('the turns of Hunyuan go on after the results of tools', () => {
+  const calling = {
+    role: 'assistant',
+    content: '',
+    tool_calls: ['a', 'b'].map((id) => ({
+      id,
+      type: 'function',
+      function: { name: 'weather', arguments: '{}' },
+    })),
+  };
+  const results = ['a', 'b'].map((id) => ({ role: 'tool', tool_call_id: id, content: 'sun' }));
+  expect(
+    sent('hunyuan', 'hunyuan-turbos-latest', { messages: [user, calling, ...results, user] })[
+      'messages'
+    ],
+  ).toEqual([user, calling, ...results, { role: 'assistant', content: 'Understood.' }, user]);
+});
+
 describe('T1: thoughts that come back go to nobody who refuses them', () => {
   const thought = { role: 'assistant', content: 'a', reasoning_content: 'b' };
   const claudes = {

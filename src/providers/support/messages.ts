@@ -131,6 +131,55 @@ function moveLastSystem(messages: readonly unknown[], end: number, changes: Json
   for (let i = end; i < messages.length; i++) changes.push({ path: ['messages', i] });
 }
 
+/** The words between two messages that a vendor does not take directly after each other. */
+const between = { user: '…', assistant: 'Understood.' } as const;
+
+/**
+ * The messages for a vendor that takes system messages at the beginning alone, and after them the
+ * user's and the assistant's in turns. Messages of one side become one. The same list where it has
+ * this order already.
+ */
+export function alternating(messages: unknown): unknown {
+  const all: JsonObject[] = [];
+  let kept = true;
+  for (const message of listOf(messages)) {
+    if (!isObject(message)) return messages;
+    const last = all.at(-1);
+    const opens = last === undefined || isSystem(last);
+    const said = isSystem(message) && !opens ? { ...message, role: 'user' } : message;
+    const word = wordBetween(opens ? undefined : last['role'], said['role']);
+    if (last !== undefined && isOneTurn(last, said)) {
+      const content = contentsTogether(last['content'], said['content']);
+      all[all.length - 1] = { ...last, ...said, content };
+      kept = false;
+      continue;
+    }
+    if (word !== undefined) all.push({ role: word, content: between[word] });
+    kept &&= said === message && word === undefined;
+    all.push(said);
+  }
+  return kept ? messages : all;
+}
+
+const isOneTurn = (first: JsonObject, second: JsonObject): boolean =>
+  (isSystem(first) ? isSystem(second) : first['role'] === second['role']) &&
+  second['role'] !== 'tool' &&
+  listOf(first['tool_calls']).length === 0;
+
+/** Who has to speak between these two; `before` is undefined at the beginning. */
+function wordBetween(before: unknown, role: unknown): keyof typeof between | undefined {
+  if (before === undefined && role === 'assistant') return 'user';
+  return before === 'tool' && role === 'user' ? 'assistant' : undefined;
+}
+
+function contentsTogether(first: unknown, second: unknown): unknown {
+  if (!Array.isArray(first) && !Array.isArray(second))
+    return [textOf(first), textOf(second)].filter(Boolean).join('\n\n');
+  const parts = (content: unknown): readonly unknown[] =>
+    Array.isArray(content) ? content : [{ type: 'text', text: textOf(content) ?? '' }];
+  return [...parts(first), ...parts(second)];
+}
+
 const messageText = (content: unknown): string =>
   typeof content === 'string'
     ? content

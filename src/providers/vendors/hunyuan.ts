@@ -63,7 +63,8 @@ export const hunyuan = defineVendor({
   consoleUrl: 'https://console.cloud.tencent.com/hunyuan',
   env: { apiKey: 'HUNYUAN_API_KEY' },
   adapters: {
-    chat: openaiChat({ takes, faults }),
+    // "messages 中 system 角色必须位于列表的最开始", "user 和 assistant 角色需交替出现" (1729/111007).
+    chat: openaiChat({ takes, alternates: true, faults }),
     // cloud.tencent.com/document/product/1729/111007, 2026-08: 200 texts at a time; neither
     // encodings nor dimensions to choose from.
     embeddings: openaiEmbeddings({

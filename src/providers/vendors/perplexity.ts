@@ -64,6 +64,9 @@ export const perplexity = defineVendor({
       takes,
       // Sonar's reasoning models think aloud before they answer; no other text begins so.
       thinkTags: true,
+      // "After the (optional) system message(s), user or tool message(s) should alternate with
+      // assistant message(s)" (opencode#9416, perplexityai/api-discussion#265).
+      alternates: true,
       faults: [{ code: /^too_many_prompt_tokens$/, kind: 'context_length' }],
     }),
   },

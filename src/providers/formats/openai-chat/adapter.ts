@@ -21,7 +21,7 @@ import { refuseServiceTier, serviceTierChanges } from '../../billable-features.t
 import { ChatCollector } from '../../conversation/chat-collector.ts';
 import { mediaAfterResults } from '../../conversation/tool-results.ts';
 import { stopsToWatch, fitChat } from '../../support/fit.ts';
-import { hasMediaInResults } from '../../support/messages.ts';
+import { alternating, hasMediaInResults } from '../../support/messages.ts';
 import { supportTable, type ModelRules } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
 import { faultReader } from '../fault.ts';
@@ -79,28 +79,31 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
   };
 }
 
-/** The client's bytes with the changes, and with media where this vendor reads them. */
+/** The client's bytes with the changes, and with media and turns where this vendor reads them. */
 function bodyOf(
   call: VendorCall,
   model: string,
   changes: readonly JsonChange[],
-  { mediaInResults }: ChatQuirks,
+  { mediaInResults, alternates }: ChatQuirks,
 ): RequestBodyBytes {
+  const { messages } = call.body;
   const moves =
-    hasMediaInResults(call.body['messages']) && mediaInResults?.test(call.upstreamModel) !== true;
+    (hasMediaInResults(messages) && mediaInResults?.test(call.upstreamModel) !== true) ||
+    (alternates === true && alternating(messages) !== messages);
   const was = changes.length === 0 && !moves ? textOf(call.body['model']) : undefined;
   const replaced = was === undefined ? undefined : replaceMember(call, 'model', was, model);
   if (replaced !== undefined) return replaced;
   const all = [{ path: ['model'], json: model }, ...changes];
   return moves
-    ? { body: withMediaMoved(editJsonBytes(call.bytes, all, call.skeleton)) }
+    ? { body: withMessagesMoved(editJsonBytes(call.bytes, all, call.skeleton), alternates) }
     : bodyOfPieces(editJsonPieces(call.bytes, all, call.skeleton));
 }
 
 /** After everything else: until then, the paths of parts are those of the client's request. */
-function withMediaMoved(bytes: Buffer): Buffer {
+function withMessagesMoved(bytes: Buffer, alternates: ChatQuirks['alternates']): Buffer {
   const body: Documented<ChatRequest> = objectOf(parse(bytes.toString('utf8'))) ?? {};
-  const json = jsonText(mediaAfterResults(body.messages));
+  const moved = mediaAfterResults(body.messages);
+  const json = jsonText(alternates === true ? alternating(moved) : moved);
   return editJsonBytes(bytes, [{ path: ['messages'], json }]);
 }
 

@@ -52,5 +52,7 @@ export interface ChatQuirks {
    * 2026-08; CommandCodeAI/command-code#795: 400).
    */
   readonly mediaInResults?: RegExp;
+  /** The user and the assistant speak in turns, and system messages come first. */
+  readonly alternates?: true;
   readonly faults?: readonly FaultRule[];
 }
