@@ -112,16 +112,6 @@ export const mistralChat: Endpoint = {
           : [];
       },
     ),
-    rule(
-      "Mistral: Unexpected role 'user' after role 'tool' (goose#5998, zed#37021)",
-      undefined,
-      ({ body }) => {
-        const roles = objectsOf(body['messages']).map(({ role }) => role);
-        return roles.some((role, i) => role === 'user' && roles[i - 1] === 'tool')
-          ? ['messages: a user’s after a tool’s']
-          : [];
-      },
-    ),
     refuses(
       /^(?!mistral-small-(?:latest|2603)|mistral-medium-(?:3|latest|26)|magistral|.*up)/,
       'vercel/ai packages/mistral, 2026-08-22: the small and medium models reason as asked',

@@ -79,47 +79,27 @@ export function fitMessages(
     if (turns?.partsLack !== undefined) fitParts(content, i, turns.partsLack, edits);
     if (turns?.documents !== undefined) fitDocuments(content, i, model, turns.documents, edits);
   }
-  if (turns?.afterResults !== undefined) fitOrder(messages, turns.afterResults, edits);
+  if (turns?.system === 'before') moveSystem(messages, edits);
 }
-
-const roleOf = (message: unknown): unknown => (isObject(message) ? message['role'] : undefined);
 
 /** Whether a message has instructions. */
 export const isSystem = (message: unknown): message is JsonObject =>
-  roleOf(message) === 'system' || roleOf(message) === 'developer';
+  isObject(message) && (message['role'] === 'system' || message['role'] === 'developer');
 
 /**
- * Gives messages the order that the vendor takes. Agents put reminders for their models at the end
- * of a conversation, and words of the user directly after the results of tools.
+ * Moves system messages to positions that the vendor takes. Agents put reminders for their models
+ * at the end of a conversation.
  */
-function fitOrder(
-  messages: readonly unknown[],
-  afterResults: string,
-  { changes }: RequestEdits,
-): void {
+function moveSystem(messages: readonly unknown[], { changes }: RequestEdits): void {
   let end = messages.length;
   while (end > 0 && isSystem(messages[end - 1])) end--;
-  const word = jsonText({ role: 'assistant', content: afterResults });
-  for (let i = 1; i < end; i++) {
-    const before = roleOf(messages[i - 1]);
-    const system = isSystem(messages[i]);
-    if (system && (before === 'assistant' || before === 'tool'))
-      changes.push({ path: ['messages', i, 'role'], json: '"user"' });
-    if (before === 'tool' && (system || roleOf(messages[i]) === 'user'))
-      changes.push({ path: ['messages', i], before: word });
-  }
-  if (end < messages.length) moveLastSystem(messages, end, changes);
-}
-
-/** Moves the system messages from `end` on into the message before them. */
-function moveLastSystem(messages: readonly unknown[], end: number, changes: JsonChange[]): void {
   const host = messages[end - 1];
-  if (!isObject(host) || host['role'] === 'assistant') {
-    const from = isObject(host) ? end : messages.length - 1;
-    for (let i = from; i < messages.length; i++)
+  for (let i = 1; i < messages.length; i++) {
+    const before = messages[i - 1];
+    if (isSystem(messages[i]) && isObject(before) && before['role'] === 'assistant')
       changes.push({ path: ['messages', i, 'role'], json: '"user"' });
-    return;
   }
+  if (end === messages.length || !isObject(host) || host['role'] === 'assistant') return;
   const words = messages
     .slice(end)
     .map((message) => messageText(isObject(message) ? message['content'] : undefined));

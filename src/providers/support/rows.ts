@@ -232,12 +232,10 @@ export interface MessagesRule {
    */
   readonly needsThoughts?: true;
   /**
-   * The vendor takes no words of the user after results of tools: these words of the assistant's
-   * stand between them. It also refuses a system message after an assistant's message or a result,
-   * and at the end. There its role becomes `user`, or its text moves into the last message of
-   * others.
+   * The vendor refuses a system message after an assistant's message and at the end. After an
+   * assistant's, its role becomes `user`. At the end, its text moves into the message before it.
    */
-  readonly afterResults?: string;
+  readonly system?: 'before';
   /** Members that messages of these roles must not have. */
   readonly lacks?: Readonly<Record<string, readonly string[]>>;
   /** Members that parts of their content must not have. */

@@ -63,9 +63,8 @@ const takes: readonly SupportRow[] = [
       needsPrefix: true,
       documents: 'document_url',
       // Recorded, 3230: "Expected last role User or Tool", "Unexpected role 'system' after role
-      // 'assistant'". "Unexpected role 'user' after role 'tool'": goose#5998, zed#37021. The words
-      // are those that Mistral's own agent adds (mistral-vibe, `_ensure_assistant_after_tools`).
-      afterResults: 'Understood.',
+      // 'assistant'".
+      system: 'before',
       lacks: {
         system: ['name'],
         developer: ['name'],
