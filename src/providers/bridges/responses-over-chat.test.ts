@@ -167,6 +167,15 @@ test('results stand directly after the message with their calls, each once', () 
     calling('a'),
     result('a', '2'),
   ]);
+
+  // Others give two calls of one answer the same id.
+  const twins = [callOfTool('a'), callOfTool('a'), outputOf('a', '1'), outputOf('a', '2')];
+  expect(asked(callOf({ input: [question, ...twins] }))['messages']).toEqual([
+    question,
+    calling('a', 'a'),
+    result('a', '1'),
+    result('a', '2'),
+  ]);
 });
 
 test('what a vendor signed comes back to it inside the reasoning item', () => {

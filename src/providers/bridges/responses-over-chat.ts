@@ -112,10 +112,10 @@ type Draft = Record<string, unknown> & { readonly role: string };
 /** Chat's messages while items are added to them. */
 interface Conversation {
   readonly messages: Draft[];
-  /** By the id of a call: the message with the latest call of this id. */
-  readonly callers: Map<string, Draft>;
+  /** By the id of a call: the message with the latest call of this id, and how many it has. */
+  readonly callers: Map<string, { readonly message: Draft; count: number }>;
   /** The results of a message's calls, by the id of the call. */
-  readonly results: Map<Draft, Map<string, Draft>>;
+  readonly results: Map<Draft, Map<string, Draft[]>>;
 }
 
 /** The characters in the text of a message: counted once, since its items may be many. */
@@ -148,7 +148,10 @@ function chatMessages(
   });
   const { results } = conversation;
   if (results.size === 0) return messages;
-  return messages.flatMap((message) => [message, ...(results.get(message)?.values() ?? [])]);
+  return messages.flatMap((message) => [
+    message,
+    ...[...(results.get(message)?.values() ?? [])].flat(),
+  ]);
 }
 
 interface ItemPlace {
@@ -220,7 +223,9 @@ function addMessage(
 function addCall(conversation: Conversation, item: Documented<ResponseItem>, args: string): void {
   const into = assistant(conversation);
   const id = textOf(item.call_id) ?? '';
-  conversation.callers.set(id, into);
+  const before = conversation.callers.get(id);
+  if (before?.message === into) before.count++;
+  else conversation.callers.set(id, { message: into, count: 1 });
   const extra = item.extra_content === undefined ? {} : { extra_content: item.extra_content };
   const call = {
     id,
@@ -233,7 +238,7 @@ function addCall(conversation: Conversation, item: Documented<ResponseItem>, arg
 
 /**
  * Responses take the result of a call anywhere after the call, and again; chat takes it directly
- * after the message with the call, once. Semantic Kernel 1.45 continues a stored response with the
+ * after the message with the call, once. Calls of one message may have one id. Semantic Kernel 1.45 continues a stored response with the
  * question and all results so far (responses_agent_thread_actions.py: `invoke`).
  */
 function addResult(
@@ -250,8 +255,11 @@ function addResult(
     messages.push(result);
     return;
   }
-  const all = results.get(caller) ?? new Map<string, Draft>();
-  results.set(caller, all.set(id, result));
+  const all = results.get(caller.message) ?? new Map<string, Draft[]>();
+  const same = all.get(id) ?? [];
+  if (same.length === caller.count) same.pop();
+  same.push(result);
+  results.set(caller.message, all.set(id, same));
 }
 
 /** Adds reasoning from earlier answers, with the details that Tollgate sealed. */
