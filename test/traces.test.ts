@@ -88,3 +88,39 @@ test('a request is a span within its client’s trace, each attempt one within i
   expect(vendor.received.length).toBeGreaterThan(1);
   for (const { headers: got } of vendor.received) expect(got).not.toHaveProperty('traceparent');
 });
+
+test('an answer that its client got whole is no error, even where it could not be kept', async () => {
+  const collector = await startCollector();
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const traces = openSpans({ version: '1.2.3', clock: systemClock, trouble: () => undefined });
+  for (const outcome of ['length, not kept', 'cut']) {
+    const at = systemClock.now();
+    traces.began(outcome, at, { method: 'POST', url: '/v1/chat/completions', headers: {} });
+    traces.finished({
+      id: outcome,
+      userId: 'user_1',
+      keyId: 'key_1',
+      model: 'm',
+      group: 'default',
+      channel: 'up',
+      stream: true,
+      status: 200,
+      outcome,
+      attempts: 1,
+      inputTokens: 3,
+      outputTokens: 5,
+      cost: '1',
+      firstByteMs: 40,
+      durationMs: 900,
+      vendorMs: 890,
+      beforeMs: 2,
+    });
+    traces.ended(outcome);
+  }
+  await traces.close();
+
+  const sent = collector.received[0]?.body.toString('latin1') ?? '';
+  const errors = [...sent.matchAll(/error\.type\x12.\x0a.([a-z, ]+)/g)].map(([, name]) => name);
+  expect(errors).toEqual(['cut']);
+});

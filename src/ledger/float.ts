@@ -221,11 +221,14 @@ export function fairShare({ want, minimum, shape }: Demand, user: Float, alone: 
   return share < want ? share : want;
 }
 
+/** The floats of a request: the user's, then those of its limits. */
+export type FloatList = readonly [Float, ...Float[]];
+
 /**
  * The amount that can be taken from memory now, of all accounts alike; or the account that lacks
  * it. Less than the share is taken only when the database is known to have no more.
  */
-export function available(demand: Demand, floats: readonly [Float, ...Float[]]): Nano | Float {
+export function available(demand: Demand, floats: FloatList): Nano | Float {
   const [user] = floats;
   let amount = fairShare(demand, user, user.running === 0);
   for (let i = 0; i < floats.length; i++) {
@@ -245,7 +248,7 @@ function sufficesFor({ minimum, shape }: Demand, float: Float, amount: Nano): bo
 export interface Waiter {
   demand: Demand;
   /** The user's first. */
-  readonly floats: readonly [Float, ...Float[]];
+  readonly floats: FloatList;
   /** It has begun already, and wants more. */
   readonly runs: boolean;
   readonly untilMs: number;

@@ -5,7 +5,7 @@ import type { Random } from '../base/random.ts';
 import { type Database, isFinal, type SqlValue } from '../storage/database.ts';
 import { retryMs } from './background-retries.ts';
 import type { Charge, RecordTable, SettleResult, ReserveRequest } from './contract.ts';
-import { Float } from './float.ts';
+import { Float, type FloatList } from './float.ts';
 import type { TillSettings } from './settings.ts';
 import {
   type BatchInput,
@@ -419,8 +419,6 @@ function withDirect(
     all.set(account, { ...(all.get(account) ?? emptyMove(account)), direct: amount });
   return [...all.values()].sort((a, b) => (a.account < b.account ? -1 : 1));
 }
-
-type FloatList = readonly [Float, ...Float[]];
 
 /**
  * The accounts that this process holds money of or has waiters for, and the amounts that each of

@@ -4,7 +4,7 @@ import type { Database } from '../storage/database.ts';
 import { DurationHistogram, ownTimeRange } from '../telemetry/request-metrics.ts';
 import type { BackgroundRetries } from './background-retries.ts';
 import type { Charge, RecordTable, SettleResult } from './contract.ts';
-import type { Float } from './float.ts';
+import type { Float, FloatList } from './float.ts';
 import type { Batch, Item, Pipeline } from './pipeline.ts';
 import type { TillSettings } from './settings.ts';
 import type { LateInput, LateReply } from './transactions/batch.ts';
@@ -47,7 +47,7 @@ export class Settling {
    */
   charge(
     charge: Charge,
-    floats: readonly [Float, ...Float[]],
+    floats: FloatList,
     reserved: Nano,
     extra: Nano,
     nowMs: number,
@@ -81,11 +81,7 @@ export class Settling {
   }
 
   /** For a process that was fenced since it reserved the money: charges the account itself (R6). */
-  chargeLate(
-    charge: Charge,
-    [user, ...limits]: readonly [Float, ...Float[]],
-    nowMs: number,
-  ): Promise<SettleResult> {
+  chargeLate(charge: Charge, [user, ...limits]: FloatList, nowMs: number): Promise<SettleResult> {
     return new Promise((resolve) => {
       this.orphaned([
         {

@@ -26,7 +26,7 @@ import type {
   SettleResult,
   Till,
 } from './contract.ts';
-import { type Float, available, type Demand, type Waiter } from './float.ts';
+import { type Float, type FloatList, available, type Demand, type Waiter } from './float.ts';
 import { Floats, type Batch, Pipeline, type PipelineEvents, type Item } from './pipeline.ts';
 import { type TillSettings, tillSettings } from './settings.ts';
 import { Settling, type TillEvent, TillStats, Sweeper } from './settling.ts';
@@ -58,7 +58,6 @@ export async function openTill(options: TillOptions): Promise<LiveTill> {
   return till;
 }
 
-type FloatList = readonly [Float, ...Float[]];
 const tickMs = 1_000;
 
 /** One process's till. Call `open` before use. */
@@ -383,9 +382,9 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   }
 
   /**
-   * Takes a new id (rule R6 of the till's protocol), and another one for each try: a try that was given up may still arrive,
-   * and must not bring a swept row back. While opening, a refusal of the database goes to the
-   * caller; later the till tries until the database answers.
+   * Takes a new id (rule R6 of the till's protocol), and another one for each try: a try that was
+   * given up may still arrive, and must not bring a swept row back. While opening, a refusal of the
+   * database goes to the caller; later the till tries until the database answers.
    */
   async #begin(opening: boolean): Promise<void> {
     for (let attempt = 0; ; attempt++) {
@@ -507,7 +506,7 @@ interface ReservationTill {
   /** Changes when the process is fenced: earlier reservations are not backed any more. */
   readonly epoch: number;
   /** This process's current floats for the same accounts. */
-  renew(floats: readonly [Float, ...Float[]]): readonly [Float, ...Float[]];
+  renew(floats: FloatList): FloatList;
   /** The float has less left than the next request or slice needs: draws ahead of need. */
   drawAhead(float: Float, amount: Nano): void;
   /** Money of this float has become free. */
@@ -515,33 +514,23 @@ interface ReservationTill {
   /** A reservation has ended, by a charge or without one. */
   ended(): void;
   /** Calls `take` as soon as there is money; `take` must take it from each float. */
-  wait(
-    floats: readonly [Float, ...Float[]],
-    demand: Demand,
-    waitMs: number,
-    take: (amount: Nano) => void,
-  ): Wait;
+  wait(floats: FloatList, demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait;
   /** Charges `reserved` of each float, and `extra` of the user's. */
-  charge(
-    charge: Charge,
-    floats: readonly [Float, ...Float[]],
-    reserved: Nano,
-    extra: Nano,
-  ): Promise<SettleResult>;
-  chargeLate(charge: Charge, floats: readonly [Float, ...Float[]]): Promise<SettleResult>;
+  charge(charge: Charge, floats: FloatList, reserved: Nano, extra: Nano): Promise<SettleResult>;
+  chargeLate(charge: Charge, floats: FloatList): Promise<SettleResult>;
 }
 
 /** See `Reservation`. The same amount is reserved of the user's float and of each limit's. */
 class HeldReservation implements Reservation {
   amount: Nano;
   readonly #till: ReservationTill;
-  #floats: readonly [Float, ...Float[]];
+  #floats: FloatList;
   #epoch: number;
   #waits: Wait | undefined;
   #ended = false;
 
   /** The caller has taken `amount` from the floats already. */
-  constructor(till: ReservationTill, floats: readonly [Float, ...Float[]], amount: Nano) {
+  constructor(till: ReservationTill, floats: FloatList, amount: Nano) {
     this.#till = till;
     this.#floats = floats;
     this.#epoch = till.epoch;

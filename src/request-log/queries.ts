@@ -2,6 +2,7 @@ import { firstIdAt, timeOfId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Row, SqlValue, Transaction } from '../storage/database.ts';
 import { integerColumn, textColumn, WhereClause } from '../storage/sql.ts';
+import { answeredOutcomes } from '../telemetry/request-metrics.ts';
 import {
   type LoggedAttempt,
   type LoggedRequest,
@@ -69,9 +70,6 @@ export interface RequestLogQuery {
   readonly before?: string | undefined;
   readonly limit: number;
 }
-
-/** How requests end whose client got the whole answer. */
-export const answeredOutcomes = ['ok', 'length', 'ok, not kept', 'length, not kept'] as const;
 
 /**
  * SQL: the status of a request that got no answer, else NULL. An index of this expression serves

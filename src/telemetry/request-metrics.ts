@@ -216,6 +216,9 @@ const tokensOf = ([model, { input, output }]: readonly [string, ModelCounts]): [
   [{ model, direction: 'output' }, output],
 ];
 
+/** How requests end whose client got the whole answer. */
+export const answeredOutcomes = ['ok', 'length', 'ok, not kept', 'length, not kept'] as const;
+
 /** The log line of one finished request. No prompt, no answer, no secret. */
 export interface AccessLine {
   readonly id: string;

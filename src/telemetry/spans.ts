@@ -18,7 +18,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import type { AccessLine } from './request-metrics.ts';
+import { type AccessLine, answeredOutcomes } from './request-metrics.ts';
 import type { TracedAttempt, TracedRequest, Traces } from './traces.ts';
 
 export interface SpanOptions {
@@ -127,7 +127,7 @@ class Spans implements Traces {
 }
 
 /** Outcomes that are no error. */
-const ends: ReadonlySet<string> = new Set(['ok', 'length', 'submitted', 'ok, not kept']);
+const ends: ReadonlySet<string> = new Set([...answeredOutcomes, 'submitted']);
 const clientLeft = 'left';
 
 /**

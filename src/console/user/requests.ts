@@ -8,7 +8,6 @@ import {
   refusalText,
 } from '../../request-log/entry.ts';
 import {
-  answeredOutcomes,
   loggedRequest,
   loggedSince,
   requestLogPage,
@@ -17,6 +16,7 @@ import {
 import { refundedOf } from '../../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
 import { textColumn } from '../../storage/sql.ts';
+import { answeredOutcomes } from '../../telemetry/request-metrics.ts';
 import { chargedAfterMs } from '../../usage/all-records.ts';
 import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
 import { paidFor } from '../../usage/record.ts';
