@@ -25,7 +25,9 @@ export const readTable = <Facts extends object>(
       return { id, vendor, ownedBy, upstream: upstream === '=' ? id : upstream, ...read(columns) };
     });
 
-/** A model's line in a configuration file. `facts`: its other members; `price`: those of its price. */
+/**
+ * A model's line in a configuration file. `facts`: its other members; `price`: those of its price.
+ */
 export const modelLine = (
   { id, ownedBy }: Pick<SoldModel, 'id' | 'ownedBy'>,
   kind: string,

@@ -22,8 +22,8 @@ export type RequestBody = JsonObject;
 export type ParserContext = Pick<RequestContext, 'id' | 'principal'>;
 
 /**
- * An endpoint whose request is its JSON body. `parse` returns it as the pipeline takes it, or throws
- * the Refusal that names what is wrong.
+ * An endpoint whose request is its JSON body. `parse` returns it as the pipeline takes it, or
+ * throws the Refusal that names what is wrong.
  */
 export const jsonEndpoint = (
   parts: GatewayParts,

@@ -238,8 +238,9 @@ function addCall(conversation: Conversation, item: Documented<ResponseItem>, arg
 
 /**
  * Responses take the result of a call anywhere after the call, and again; chat takes it directly
- * after the message with the call, once. Calls of one message may have one id. Semantic Kernel 1.45 continues a stored response with the
- * question and all results so far (responses_agent_thread_actions.py: `invoke`).
+ * after the message with the call, once. Calls of one message may have one id. Semantic Kernel 1.45
+ * continues a stored response with the question and all results so far
+ * (responses_agent_thread_actions.py: `invoke`).
  */
 function addResult(
   { messages, callers, results }: Conversation,

@@ -334,7 +334,9 @@ function effortIn(value: unknown, { usual }: EffortRule): ReasoningEffort | unde
   return usual === 'none' && value !== null && setting['type'] !== 'auto' ? 'medium' : undefined;
 }
 
-/** Whether the model will reason before it answers this request; `requested` is the client's effort. */
+/**
+ * Whether the model will reason before it answers this request. `requested`: the client's effort.
+ */
 export function reasons(
   body: JsonObject,
   rule: EffortRule | undefined,
