@@ -110,6 +110,9 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await edit.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Keys (2)' }).waitFor();
     expect((await operator.ask('operator/channels/second')).json.keys).toHaveLength(2);
+    const entries = page.getByRole('link').filter({ hasText: /^20/ });
+    await page.getByRole('tab', { name: 'History' }).click();
+    await expect.poll(() => entries.count()).toBe(2);
     await page.getByRole('tab', { name: 'Models' }).click();
     await page.getByRole('button', { name: 'Enter cost: gpt-4o' }).click();
     const costs = page.getByRole('dialog');
@@ -124,7 +127,8 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await said(page, 'Costs saved.');
     expect((await operator.ask('operator/channels/second')).json.costs[0].prices).toHaveLength(2);
     await page.getByRole('tab', { name: 'History' }).click();
-    await page.getByRole('link').filter({ hasText: /^20/ }).first().click();
+    await expect.poll(() => entries.count()).toBe(3);
+    await entries.first().click();
     const entry = page.getByRole('dialog', { name: 'changed a channel' });
     for (const text of ['Vendor cost of gpt-4o: Input', '¥10.00', '¥40.00'])
       await entry.getByText(text).waitFor();

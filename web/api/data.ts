@@ -108,9 +108,12 @@ export function showBalance(balance: BalanceView): void {
 
 /**
  * Fetches again what pages show of these paths and of every path below them: for
- * `operator/channels` each channel and its health, too.
+ * `operator/channels` each channel and its health, too. What an operator changed is in the audit
+ * trail, too.
  */
-export function refresh(...paths: readonly string[]): Promise<void> {
+export function refresh(...changed: readonly string[]): Promise<void> {
+  const audited = changed.some((path) => path.startsWith('operator/'));
+  const paths = audited ? [...changed, 'operator/audit'] : changed;
   return queryClient.invalidateQueries({
     predicate: ({ queryKey: [path] }) =>
       typeof path === 'string' &&

@@ -71,8 +71,8 @@ function KeyTable({ keys, path }: KeyTableProps): ReactNode {
   );
 }
 
-/** The list with the user's count of enabled keys, and the audit trail. */
-const refreshUsers = () => refresh('operator/users', 'operator/audit');
+/** The list of keys with the user’s count of them. */
+const refreshUsers = () => refresh('operator/users');
 
 interface KeyMenuProps extends Pick<KeyTableProps, 'path'> {
   readonly keyView: KeyView;

@@ -37,7 +37,7 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
         text: kind === 'credit' ? words.credited(moved, balance) : words.debited(moved, balance),
       });
       onClose();
-      void refresh('operator/users', 'operator/audit');
+      void refresh('operator/users');
     },
   });
   return (

@@ -40,7 +40,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
         text: text.done ?? words.roleDone(after.name, users.roles[after.role]),
       });
       onClose();
-      void refresh('operator/users', 'operator/audit');
+      void refresh('operator/users');
     },
   });
   return (

@@ -83,7 +83,7 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
       onDone();
     },
     onSettled() {
-      void refresh('operator/users', 'operator/audit');
+      void refresh('operator/users');
     },
   });
   const next = users[done];
