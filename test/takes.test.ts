@@ -131,7 +131,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const response = await running.post('/v1/chat/completions', { ...hello, model: 'two', n: 2 });
     expect(response.status).toBe(400);
     expect(JSON.parse(await response.text()).error).toMatchObject({
-      message: `${error.message} Models that take it: both, m1.`,
+      message: `${error.message}. Models that take it: both, m1.`,
       param: 'n',
     });
     expect(vendor.received).toHaveLength(1);

@@ -89,7 +89,10 @@ async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOut
   if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
     return outcome;
   const { stage, fault } = result;
-  const message = `${fault.message} ${alternativesFor(funded, why.param) ?? ''}`.trim();
+  const models = alternativesFor(funded, why.param);
+  // Many vendors end their message without a full stop.
+  const sentence = fault.message.replace(/(?<![.!?。！？])$/, '.');
+  const message = models === undefined ? fault.message : `${sentence} ${models}`;
   return {
     ...outcome,
     result: {
