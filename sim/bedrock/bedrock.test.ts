@@ -275,6 +275,11 @@ describe('refusals', () => {
       nova,
       { messages: [{ role: 'assistant', content: [hello] }] },
     ],
+    [
+      'A conversation must start with a user message',
+      'anthropic.claude-3-5-sonnet-20241022-v2:0',
+      { messages: [{ role: 'assistant', content: [hello] }] },
+    ],
     ['A conversation must end with a user message', llama, { messages: turns([hello], [hello]) }],
     [
       'The content field in the Message object at messages.0 is empty',

@@ -91,7 +91,7 @@ function* turns(raw: Json, model: ConverseModel): Complaints {
     yield* blockComplaints(message, i, model);
   }
   if (messages.length === 0) yield violated('null', 'messages', 'Member must not be null');
-  if (messages[0]?.['role'] !== 'user')
+  if (messages[0]?.['role'] !== 'user' && !model.assistantFirst)
     yield 'A conversation must start with a user message. Try again with a conversation that starts with a user message.';
   if (messages.at(-1)?.['role'] === 'assistant' && !model.prefill)
     yield 'A conversation must end with a user message. Try again with a conversation that ends with a user message.';

@@ -8,6 +8,8 @@ export interface ConverseModel {
   /** Where `cachePoint` may stand: nowhere, in messages and system, or also among tools. */
   readonly caches: 'nowhere' | 'messages' | 'everywhere';
   readonly structured: boolean;
+  /** The conversation may begin with a message of the assistant. */
+  readonly assistantFirst: boolean;
   /** The conversation may end with a message of the assistant. */
   readonly prefill: boolean;
   /** Accepts reasoning blocks of earlier turns. */
@@ -24,6 +26,7 @@ const plain: ConverseModel = {
   images: false,
   caches: 'nowhere',
   structured: false,
+  assistantFirst: false,
   prefill: false,
   remembersThoughts: false,
   apart: false,
@@ -73,7 +76,9 @@ export function converseModel(id: string): ConverseModel {
   const structured = /claude-(?:sonnet|opus|haiku)-(?:4-[5-9]|[5-9])|claude-(?:fable|mythos)/.test(
     id,
   );
-  return { ...plain, ...row?.[1], ...(row?.[1].family === 'claude' && { structured }) };
+  const assistantFirst = !/claude-(?:3|instant|v\d)/.test(id);
+  const own = row?.[1].family === 'claude' ? { structured, assistantFirst } : {};
+  return { ...plain, ...row?.[1], ...own };
 }
 
 /**

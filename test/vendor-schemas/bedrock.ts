@@ -193,10 +193,13 @@ const rules: readonly Rule[] = [
       ? ['messages: a text that is blank']
       : [],
   ),
-  rule(`${page}: "A conversation must start with a user message"`, /^(?!.*claude)/, ({ body }) =>
-    objectsOf(body['messages'])[0]?.['role'] === 'assistant'
-      ? ['messages: begin with the assistant’s']
-      : [],
+  rule(
+    `${page}: "A conversation must start with a user message"`,
+    /^(?!.*claude(?!-(?:3|instant|v\d)))/,
+    ({ body }) =>
+      objectsOf(body['messages'])[0]?.['role'] === 'assistant'
+        ? ['messages: begin with the assistant’s']
+        : [],
   ),
   rule(`${page}: "Expected toolResult blocks"`, undefined, ({ body }) => {
     const turns = objectsOf(body['messages']);

@@ -50,9 +50,10 @@ export class TurnsWriter {
       const message = { role: turn.role, content };
       return this.#model.apart ? takenApart(message) : [message];
     });
-    // "A conversation must start with a user message", except for Claude. For most models it must
-    // end with one, too.
-    if (messages[0]?.role === 'assistant' && !this.#model.claude) messages.unshift(nudge('Begin.'));
+    // "A conversation must start with a user message", except for Claude 4 and later. For most
+    // models it must end with one, too.
+    if (messages[0]?.role === 'assistant' && !this.#model.assistantFirst)
+      messages.unshift(nudge('Begin.'));
     if (messages.at(-1)?.role === 'assistant' && !prefill) messages.push(nudge('Continue.'));
     return messages;
   }

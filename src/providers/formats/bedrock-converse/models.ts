@@ -11,6 +11,8 @@ export interface ConverseModel {
   readonly traits: ClaudeTraits;
   /** The model thinks as Claude does, and signs its thinking. */
   readonly claude: boolean;
+  /** The conversation may begin with a message of the assistant. */
+  readonly assistantFirst: boolean;
   /** The strictest `toolChoice`: a tool by name, any tool, or none at all. */
   readonly chooses: 'named' | 'any' | 'nothing';
   /** Where the model takes `cachePoint` blocks. */
@@ -67,6 +69,15 @@ const nova = {
   topK: (k: number) => ({ inferenceConfig: { topK: k } }),
 } as const;
 
+const claude = {
+  claude: true,
+  chooses: 'named',
+  caches: 'everywhere',
+  resultStatus: true,
+  prefill: true,
+  topK,
+} as const;
+
 /**
  * Families by their ids, as of 2026-11:
  * docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, prompt-caching.html,
@@ -74,15 +85,14 @@ const nova = {
  * first row that matches decides; a model without a row gets the fewest features.
  */
 const rows: readonly Row[] = [
+  // Claude 3.5 Sonnet refuses a conversation that the assistant begins
+  // (github.com/langgenius/dify/issues/12340, 2025-01).
+  { models: /claude-(3|instant|v\d)/, ...claude },
   {
     models: /claude/,
-    claude: true,
-    chooses: 'named',
-    caches: 'everywhere',
-    resultStatus: true,
-    structured: /claude-(?!3|opus-4-1|(opus|sonnet)-4-2|instant|v\d)/,
-    prefill: true,
-    topK,
+    ...claude,
+    assistantFirst: true,
+    structured: /claude-(?!opus-4-1|(opus|sonnet)-4-2)/,
   },
   { models: /nova-2/, ...nova, effort: novaEffort },
   { models: /nova/, ...nova },
@@ -129,6 +139,7 @@ export function converseModel({ upstreamModel, publicModel }: VendorCall): Conve
       prefill: own.prefill && row.prefill === true,
     },
     claude: row.claude === true,
+    assistantFirst: row.assistantFirst === true,
     chooses: row.chooses ?? 'nothing',
     caches: row.caches ?? 'nowhere',
     resultStatus: row.resultStatus === true,

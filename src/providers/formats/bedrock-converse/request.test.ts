@@ -74,16 +74,17 @@ test('a plain conversation is sent and nothing is added to it', () => {
 });
 
 describe('turns', () => {
-  test('T16: a conversation begins with the user but for Claude, and ends with one where the assistant’s words cannot be continued', () => {
+  test('T16: a conversation begins with the user but for Claude 4 and later, and ends with one where the assistant’s words cannot be continued', () => {
     const assistant = { role: 'assistant', content: 'Sure: ' };
     expect(said([assistant, user])[0]).toEqual({
       role: 'assistant',
       content: [{ text: 'Sure: ' }],
     });
-    expect(said([assistant, user], nova2)[0]).toEqual({
-      role: 'user',
-      content: [{ text: 'Begin.' }],
-    });
+    for (const model of [nova2, 'anthropic.claude-3-5-sonnet-20241022-v2:0'])
+      expect(said([assistant, user], model)[0]).toEqual({
+        role: 'user',
+        content: [{ text: 'Begin.' }],
+      });
     expect(said([user, assistant]).at(-1)).toEqual({
       role: 'assistant',
       content: [{ text: 'Sure:' }],
