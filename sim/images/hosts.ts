@@ -383,7 +383,7 @@ function dashscopeComplaint(call: ImageCall): Complaint | undefined {
   return shown(given, 4);
 }
 
-/** help.aliyun.com/zh/model-endpoint/qwen-image-api, 2026-08. */
+/** help.aliyun.com/zh/model-studio/qwen-image-api, 2026-08. */
 export const dashscopeImages: readonly ImageEndpoint[] = [
   {
     path: '/qwen/api/v1/services/aigc/multimodal-generation/generation',
