@@ -17,7 +17,7 @@ export interface Form {
   readonly files: readonly FormFile[];
 }
 
-/** Undefined when the body is no form, or a truncated one. */
+/** Undefined when the body is no form, a truncated one, or has a part without a head or a name. */
 export function readForm(
   { 'content-type': contentType = '' }: Pick<IncomingHttpHeaders, 'content-type'>,
   body: Buffer,
@@ -30,12 +30,14 @@ export function readForm(
   const files: FormFile[] = [];
   for (let at = body.indexOf(mark); ; ) {
     const start = at + mark.length + 2;
+    if (body.toString('latin1', start - 2, start) === '--') return { parts, fields, files };
     const next = body.indexOf(`\r\n${mark}`, start);
     const headEnd = body.indexOf('\r\n\r\n', start);
-    if (next < 0 || headEnd < 0 || headEnd > next) return { parts, fields, files };
+    if (next < 0 || headEnd < 0 || headEnd > next) return undefined;
     const head = body.toString('utf8', start, headEnd);
     const content = body.subarray(headEnd + 4, next);
-    const name = /\bname="([^"]*)"/i.exec(head)?.[1] ?? '';
+    const name = /\bname="([^"]*)"/i.exec(head)?.[1];
+    if (name === undefined) return undefined;
     const isFile = /\bfilename="/i.test(head);
     const type = /^content-type:\s*(\S+)/im.exec(head)?.[1] ?? 'text/plain';
     const value = isFile ? '' : content.toString('utf8');
