@@ -155,6 +155,37 @@ test('a conversation stays where its cache is, another account and another conve
   );
 });
 
+test.each(['systemInstruction', 'system_instruction'])(
+  "conversations in Google's format are spread, and each stays where its cache is: %s",
+  async (instructions) => {
+    const vendor = await startVendor();
+    const keys = Array.from({ length: 8 }, (_, i) => `key-${i}`);
+    const configuration = selling('sticky', channel('a', vendor, `api_keys: [${keys.join(', ')}]`));
+    const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
+    const ask = async (system: string, ...texts: string[]): Promise<string | undefined> => {
+      const contents = texts.map((text, i) => ({
+        role: i % 2 === 0 ? 'user' : 'model',
+        parts: [{ text }],
+      }));
+      const body = { contents, [instructions]: { parts: [{ text: system }] } };
+      expect((await running.post('/v1beta/models/m1:generateContent', body)).status).toBe(200);
+      return keyOf(vendor.received.at(-1) ?? { headers: {} });
+    };
+    const first = await ask('Be brief.', 'What is a toll?');
+    for (let i = 0; i < 5; i++)
+      expect(await ask('Be brief.', 'What is a toll?', 'A fee.', `Question ${i}`)).toBe(first);
+    const [byQuestion, byInstructions] = [
+      new Set<string | undefined>(),
+      new Set<string | undefined>(),
+    ];
+    for (let i = 0; i < 24; i++) {
+      byQuestion.add(await ask('Be brief.', `Question ${i}`));
+      byInstructions.add(await ask(`Be as brief as ${i}.`, 'What is a toll?'));
+    }
+    expect(Math.min(byQuestion.size, byInstructions.size)).toBeGreaterThan(4);
+  },
+);
+
 test('a request that names its cache is sticky where nothing else is, and moves only while its channel fails', async () => {
   const vendor = await startVendor();
   const configuration = selling('weighted', channel('a', vendor, 'api_keys: [one, two, three]'));

@@ -382,12 +382,21 @@ function affinityOf({ body, principal }: ApiRequest, policy: RoutingPolicy): num
   return hashTexts([principal.userId, 'start', startOf(body)]);
 }
 
+/** What stands before the turns. Google's clients write both spellings. */
+const instructionMembers = [
+  'system',
+  'instructions',
+  'prompt',
+  'systemInstruction',
+  'system_instruction',
+];
+
 /**
  * How a conversation begins, in any client's format: its instructions and its first messages stay
  * the same as it goes on, and a vendor's cache knows them. The first answer is left out, since the
  * first request does not have it.
  */
-function startOf({ system, instructions, messages, input, prompt }: ApiRequest['body']): string {
+function startOf(body: ApiRequest['body']): string {
   const texts: string[] = [];
   let room = startCharsMax;
   const read = (value: unknown, depth: number): void => {
@@ -398,12 +407,15 @@ function startOf({ system, instructions, messages, input, prompt }: ApiRequest['
     } else if (Array.isArray(value)) for (const one of value.slice(0, 4)) read(one, depth + 1);
     else if (typeof value === 'object' && value !== null) {
       if ('content' in value) read(value.content, depth + 1);
+      if ('parts' in value) read(value.parts, depth + 1);
       if ('text' in value) read(value.text, depth + 1);
     }
   };
-  for (const value of [system, instructions, prompt]) read(value, 0);
-  for (const value of [messages, input])
-    read(Array.isArray(value) ? untilFirstQuestion(value) : value, 0);
+  for (const name of instructionMembers) read(body[name], 0);
+  for (const name of ['messages', 'input', 'contents']) {
+    const turns = body[name];
+    read(Array.isArray(turns) ? untilFirstQuestion(turns) : turns, 0);
+  }
   return texts.join('\n');
 }
 
