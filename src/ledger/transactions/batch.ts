@@ -139,7 +139,7 @@ function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): S
     Array.from({ length: charges.count }, (_, row) => charges.values[row * width + c] ?? null);
   const more = (list: readonly string[]) => list.map((item) => `, ${item}`).join('');
   return {
-    sql: `WITH p AS (UPDATE process SET seq=seq+1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id),
+    sql: `WITH p AS (${claim}),
       s AS (SELECT s.account, s.n FROM unnest($3::text[], $4::bigint[]) AS s(account, n), p),
       f AS (UPDATE till_float SET spent=till_float.spent+s.n FROM s WHERE till_float.process=$1 AND till_float.account=s.account
         RETURNING till_float.account, till_float.granted, till_float.spent),
