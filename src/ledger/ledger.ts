@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
-import type { Database, Transaction } from '../storage/database.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
 import * as scripts from './transactions/account.ts';
 import { endPayout, openPayout } from './transactions/hold.ts';
 import { fenceAllProcesses, sweepProcess } from './transactions/process.ts';
 import { integerColumn, textColumn } from '../storage/sql.ts';
 import { tillSettings } from './settings.ts';
-import { lockAccount, payerOf } from './transfers.ts';
+import { accountBalance, lockAccount, payerOf } from './transfers.ts';
 
 /**
  * Money of one account. The user sees `balance`; `spendable` is the part that no process or task
@@ -114,25 +114,21 @@ export function payBack(database: Database, id: string, at: number): Promise<voi
   return database.transact(() => scripts.payBackTx({ id, at }));
 }
 
-const balanceColumns = `SELECT a.id, a.frozen, a.credits-a.debits-a.held AS spendable,
-  a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance FROM account a`;
+const selectBalances = `SELECT a.id, a.frozen, a.credits-a.debits-a.held AS spendable, ${accountBalance} AS balance
+  FROM account a WHERE a.kind='user'`;
 
 /** Undefined when there is no such user's account. */
 export async function balance(database: Database, account: string): Promise<Balance | undefined> {
-  const [row] = await database.query(`${balanceColumns} WHERE a.id=$1 AND a.kind='user'`, [
-    account,
-  ]);
+  const [row] = await database.query(`${selectBalances} AND a.id=$1`, [account]);
   return row && balanceOf(row);
 }
 
 /** All users' accounts, by id. */
 export async function balances(database: Database): Promise<readonly Balance[]> {
-  return (await database.query(`${balanceColumns} WHERE a.kind='user' ORDER BY a.id`)).map(
-    balanceOf,
-  );
+  return (await database.query(`${selectBalances} ORDER BY a.id`)).map(balanceOf);
 }
 
-function balanceOf(row: Parameters<typeof integerColumn>[0]): Balance {
+function balanceOf(row: Row): Balance {
   return {
     account: textColumn(row, 'id'),
     balance: integerColumn(row, 'balance'),

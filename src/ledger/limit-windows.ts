@@ -4,6 +4,7 @@ import type { Database, Row, Statement, Transaction } from '../storage/database.
 import { integerColumn, integerColumnOrZero, textColumn } from '../storage/sql.ts';
 import type { LimitWindow } from './contract.ts';
 import { changeLimitTx } from './transactions/account.ts';
+import { spentOfFloats } from './transfers.ts';
 
 /**
  * Windows that one statement reads, proves or deletes: a key with a daily limit has forty, and
@@ -11,7 +12,7 @@ import { changeLimitTx } from './transactions/account.ts';
  */
 const windowsAtOnce = 500;
 const keptForMs = 40 * 86_400_000;
-const spent = 'a.debits+COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
+const spent = `a.debits+${spentOfFloats}`;
 
 /** Every process knows of a changed limit within this time. */
 const knownWithinMs = 60_000;

@@ -32,13 +32,18 @@ export interface LedgerPeriod {
   readonly to: number;
 }
 
-const balance =
-  'a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
+/** SQL: what processes have spent of an account (table `a`) beyond its debits. */
+export const spentOfFloats =
+  'COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
+
+/** SQL: the balance of a user's account (table `a`). */
+export const accountBalance = `a.credits-a.debits-${spentOfFloats}`;
+
 const held =
   "COALESCE((SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open'), 0)";
 
-/** SQL: the balance of a user's account (table `a`) without what tasks hold. */
-export const availableBalance = `${balance}-${held}`;
+/** SQL: the same without what tasks hold. */
+export const availableBalance = `${accountBalance}-${held}`;
 
 /** Undefined when there is no such user's account. Run it in a snapshot. */
 export function* fundsOf(account: string): Transaction<Funds | undefined> {
@@ -51,7 +56,7 @@ export function* fundsOfUsers(
 ): Transaction<ReadonlyMap<string, Funds>> {
   if (accounts.length === 0) return new Map();
   const rows = yield {
-    sql: `SELECT a.id, ${balance} AS balance, a.credits AS credited, ${held} AS held,
+    sql: `SELECT a.id, ${accountBalance} AS balance, a.credits AS credited, ${held} AS held,
       (SELECT COUNT(*) FROM hold h WHERE h.account=a.id AND h.state='open') AS holds
       FROM account a WHERE a.id IN (${accounts.map((_, index) => `$${index + 1}`).join()}) AND a.kind='user'`,
     params: accounts,
