@@ -105,6 +105,27 @@ export interface Till {
   close(): Promise<void>;
 }
 
+/**
+ * Why nothing more is committed under a process's id. `fenced`: another process took its floats
+ * back · `behind`: the database has forgotten batches · `broken`: memory and database disagree,
+ * which is a bug.
+ */
+export type IdentityLoss = 'fenced' | 'behind' | 'broken';
+
+/** Events that the operator should see, once each. */
+export type TillEvent =
+  | {
+      readonly event: IdentityLoss;
+      readonly process: string;
+      readonly unsettled: number;
+      readonly error: unknown;
+    }
+  | { readonly event: 'refused'; readonly id: string; readonly error: unknown }
+  | { readonly event: 'stuck'; readonly account: string; readonly error: unknown }
+  | { readonly event: 'unknown_outcome'; readonly error: unknown }
+  /** Call-ins or other processes cannot be read, and not because the database is away. */
+  | { readonly event: 'look_failed'; readonly error: unknown };
+
 export interface RecordTable {
   readonly table: string;
   readonly columns: readonly { readonly name: string; readonly type: 'text' | 'bigint' }[];

@@ -4,7 +4,13 @@ import type { Nano } from '../base/money.ts';
 import type { Random } from '../base/random.ts';
 import { type Database, isFinal, type SqlValue } from '../storage/database.ts';
 import { retryMs } from './background-retries.ts';
-import type { Charge, RecordTable, SettleResult, ReserveRequest } from './contract.ts';
+import type {
+  Charge,
+  IdentityLoss,
+  RecordTable,
+  SettleResult,
+  ReserveRequest,
+} from './contract.ts';
 import { Float, type FloatList } from './float.ts';
 import type { TillSettings } from './settings.ts';
 import {
@@ -75,11 +81,8 @@ export interface PipelineEvents {
   refused(item: Item, error: unknown): void;
   /** The database will never do this draw or return: a bug in Tollgate. */
   stuck(float: Float, error: unknown): void;
-  /**
-   * Nothing more will be committed under this process's id. `broken`: the pipeline gave up by
-   * itself, because memory and database disagree, which is a bug.
-   */
-  lostIdentity(how: 'fenced' | 'behind' | 'broken', error?: unknown): void;
+  /** Nothing more will be committed under this process's id. */
+  lostIdentity(how: IdentityLoss, error?: unknown): void;
   /** Charges that the fenced process may or may not have committed. */
   orphaned(items: readonly Item[]): void;
   unknown(error: unknown): void;
@@ -211,7 +214,7 @@ export class Pipeline {
     if (this.#hasWork) this.#wake();
   }
 
-  #giveUp(how: 'fenced' | 'behind' | 'broken', inFlight: readonly Item[], error?: unknown): void {
+  #giveUp(how: IdentityLoss, inFlight: readonly Item[], error?: unknown): void {
     this.#process = undefined;
     this.#moving.clear();
     this.#events.lostIdentity(how, error);

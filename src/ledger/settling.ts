@@ -3,7 +3,7 @@ import type { Nano } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
 import { DurationHistogram, ownTimeRange } from '../telemetry/request-metrics.ts';
 import type { BackgroundRetries } from './background-retries.ts';
-import type { Charge, RecordTable, SettleResult } from './contract.ts';
+import type { Charge, RecordTable, SettleResult, TillEvent } from './contract.ts';
 import type { Float, FloatList } from './float.ts';
 import type { Batch, Item, Pipeline } from './pipeline.ts';
 import type { TillSettings } from './settings.ts';
@@ -277,20 +277,6 @@ export class TillStats {
   refused = 0;
   undelivered = 0;
 }
-
-/** Events that the operator should see, once each. */
-export type TillEvent =
-  | {
-      readonly event: 'fenced' | 'behind' | 'broken';
-      readonly process: string;
-      readonly unsettled: number;
-      readonly error: unknown;
-    }
-  | { readonly event: 'refused'; readonly id: string; readonly error: unknown }
-  | { readonly event: 'stuck'; readonly account: string; readonly error: unknown }
-  | { readonly event: 'unknown_outcome'; readonly error: unknown }
-  /** Call-ins or other processes cannot be read, and not because the database is away. */
-  | { readonly event: 'look_failed'; readonly error: unknown };
 
 interface SilentProcess {
   readonly seq: bigint;

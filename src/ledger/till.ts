@@ -19,17 +19,20 @@ import {
 } from './background-retries.ts';
 import type {
   Charge,
+  IdentityLoss,
   RecordTable,
   Reservation,
   ReserveRequest,
   ReserveRefusal,
   SettleResult,
   Till,
+  TillEvent,
 } from './contract.ts';
 import { type Float, type FloatList, available, type Demand, type Waiter } from './float.ts';
 import { Floats, type Batch, Pipeline, type PipelineEvents, type Item } from './pipeline.ts';
 import { type TillSettings, tillSettings } from './settings.ts';
-import { Settling, type TillEvent, TillStats, Sweeper } from './settling.ts';
+import { Settling, TillStats, Sweeper } from './settling.ts';
+import type { FloatChange } from './transactions/batch.ts';
 import type { CallInRow } from './transactions/process.ts';
 import { Waiting } from './waiting.ts';
 
@@ -301,7 +304,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
 
   // Called by the pipeline.
 
-  moveOf(float: Float) {
+  moveOf(float: Float): FloatChange | undefined {
     return this.#floats.moveOf(float, this.#clock.monotonicMs(), this.#sweeper.live);
   }
 
@@ -321,7 +324,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     }
   }
 
-  refused(...[item, error]: Parameters<PipelineEvents['refused']>): void {
+  refused(item: Item, error: unknown): void {
     this.#settling.refused(item, error);
     this.freed(item.user);
   }
@@ -338,7 +341,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     this.#log({ event: 'unknown_outcome', error });
   }
 
-  lostIdentity(...[how, error]: Parameters<PipelineEvents['lostIdentity']>): void {
+  lostIdentity(how: IdentityLoss, error?: unknown): void {
     const id = this.#process ?? '';
     this.#log({ event: how, process: id, unsettled: this.#pipeline.unsettled, error });
     this.stats[how]++;
@@ -350,7 +353,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     if (!this.#closed) void this.#begin(false);
   }
 
-  orphaned(...[items]: Parameters<PipelineEvents['orphaned']>): void {
+  orphaned(items: readonly Item[]): void {
     this.#settling.orphaned(items);
   }
 

@@ -6,11 +6,11 @@ import type {
   Reservation,
   ReserveRequest,
   ReserveRefusal,
+  TillEvent,
 } from '../../src/ledger/contract.ts';
 import { createAccount, credit } from '../../src/ledger/ledger.ts';
 import { ledgerProcedures } from '../../src/ledger/procedures.ts';
 import type { TillSettings } from '../../src/ledger/settings.ts';
-import type { TillEvent } from '../../src/ledger/settling.ts';
 import type { LiveTill } from '../../src/ledger/till.ts';
 import type { Database, Row } from '../../src/storage/database.ts';
 import type { FreshOptions } from '../databases.ts';

@@ -1,9 +1,8 @@
 import type { Clock, Timers } from '../../src/base/clock.ts';
 import type { Random } from '../../src/base/random.ts';
 import { LiveTill } from '../../src/ledger/till.ts';
-import type { RecordTable } from '../../src/ledger/contract.ts';
+import type { RecordTable, TillEvent } from '../../src/ledger/contract.ts';
 import type { TillSettings } from '../../src/ledger/settings.ts';
-import type { TillEvent } from '../../src/ledger/settling.ts';
 import { records as ledgerRecords } from './records.ts';
 import type { SimulatedNetwork } from './simulated-network.ts';
 import type { VirtualTime } from './virtual-time.ts';

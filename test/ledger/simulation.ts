@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from '../../src/base/random.ts';
 import { createAccount, credit } from '../../src/ledger/ledger.ts';
-import type { TillEvent } from '../../src/ledger/settling.ts';
+import type { TillEvent } from '../../src/ledger/contract.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { Audit } from './audit.ts';
 import { type Faults, noFaults, type OnUnknown, SimulatedNetwork } from './simulated-network.ts';
