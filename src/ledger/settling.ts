@@ -1,14 +1,12 @@
-import type { Clock } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
-import { DurationHistogram, ownTimeRange } from '../telemetry/request-metrics.ts';
 import type { BackgroundRetries } from './background-retries.ts';
 import type { Charge, RecordTable, SettleResult, TillEvent } from './contract.ts';
 import type { Float, FloatList } from './float.ts';
 import type { Batch, Item, Pipeline } from './pipeline.ts';
 import type { TillSettings } from './settings.ts';
+import type { TillStats } from './till-metrics.ts';
 import type { LateInput, LateReply } from './transactions/batch.ts';
-import type { ProcessRow } from './transactions/process.ts';
 
 const none: readonly Nano[] = [];
 const unlimited: readonly Float[] = [];
@@ -21,6 +19,7 @@ const asleepMs = 5_000;
 const wokenWaitMs = 5_000;
 
 export interface SettlingParts {
+  readonly dialect: Database['dialect'];
   readonly pipeline: Pipeline;
   readonly retries: BackgroundRetries;
   readonly stats: TillStats;
@@ -34,11 +33,14 @@ export class Settling {
   readonly #parts: SettlingParts;
   /** Charges settled late: in no batch, but still on their way. */
   readonly #late = new Set<Item>();
+  readonly #recent: RecentCharges;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #wokenMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SettlingParts) {
     this.#parts = parts;
+    const { rememberedMax, rememberMs } = parts.settings;
+    this.#recent = new RecentCharges(parts.dialect === 'postgres' ? rememberedMax : 0, rememberMs);
   }
 
   /**
@@ -100,6 +102,7 @@ export class Settling {
 
   committed({ items, builtAtMs }: Batch, nowMs: number): void {
     const { stats } = this.#parts;
+    this.#recent.add(items, nowMs);
     for (const item of items) {
       stats.queued.observe(builtAtMs - item.queuedAtMs);
       stats.committed.observe(nowMs - builtAtMs);
@@ -114,8 +117,7 @@ export class Settling {
 
   /** The database will never take this charge: nobody pays, and the operator is informed. */
   refused(item: Item, error: unknown): void {
-    item.user.uncharge(item.amount);
-    item.limits.forEach((limit, i) => limit.uncharge(item.onLimits[i] ?? 0n));
+    uncharge(item);
     landed(item);
     this.#fail(item, error);
   }
@@ -138,11 +140,11 @@ export class Settling {
   }
 
   /**
-   * Settles again charges that are answered already but that the database may have forgotten, and
-   * their refunds where the answer was withheld: their ids make it safe.
+   * Settles again the charges of the last minute, which are answered already but which the database
+   * may have forgotten, and their refunds where the answer was withheld: their ids make it safe.
    */
-  again(items: readonly Item[]): void {
-    for (const item of items) {
+  again(): void {
+    for (const item of this.#recent.all()) {
       this.#parts.retries.add({
         procedure: 'till.late',
         input: this.#lateInput(item),
@@ -161,6 +163,7 @@ export class Settling {
    * stopped gives the database time first, because it was not listening for its replies.
    */
   expire(nowMs: number): void {
+    this.#recent.prune(nowMs);
     if (nowMs - this.#lookedMs > asleepMs) this.#wokenMs = nowMs;
     this.#lookedMs = nowMs;
     if (nowMs - this.#wokenMs < wokenWaitMs) return;
@@ -238,110 +241,48 @@ function landed({ user, limits }: Item): void {
   for (const limit of limits) limit.unsettled--;
 }
 
+function uncharge({ user, amount, limits, onLimits }: Item): void {
+  user.uncharge(amount);
+  limits.forEach((limit, i) => limit.uncharge(onLimits[i] ?? 0n));
+}
+
 /** For a charge that is in no batch yet: it is recorded at no cost. */
 function withdraw(item: Item): void {
-  item.user.uncharge(item.amount);
-  item.limits.forEach((limit, i) => limit.uncharge(item.onLimits[i] ?? 0n));
+  uncharge(item);
   item.charge = { ...item.charge, cost: 0n };
   item.amount = 0n;
   item.onLimits = item.limits.map(() => 0n);
 }
 
-/** Counters of one till since it was opened, for metrics. */
-export class TillStats {
-  /** Charges committed by batches. */
-  settled = 0;
-  shortfallNano: Nano = 0n;
-  /** Finished requests settled after their process was fenced. */
-  late = 0;
-  /** Times this process found itself fenced. */
-  fenced = 0;
-  /**
-   * Times the database had forgotten what it committed: a failover to a lagging replica, a backup
-   * restored.
-   */
-  behind = 0;
-  /** Times memory and database disagreed: a bug. */
-  broken = 0;
-  batches = 0;
-  /** How long each charge waited for its batch, and then for the commit of the batch. */
-  readonly queued = new DurationHistogram(ownTimeRange);
-  readonly committed = new DurationHistogram(ownTimeRange);
-  /** Batches whose outcome was unknown at first. */
-  unknownBatches = 0;
-  waited = 0;
-  waitedMs = 0;
-  /** Requests refused for lack of money. */
-  insufficient = 0;
-  /** Charges that the database would not take. */
-  refused = 0;
-  undelivered = 0;
-}
+/** The charges of the last minute, in case the database forgets them. */
+class RecentCharges {
+  readonly #max: number;
+  readonly #keptMs: number;
+  #batches: { readonly atMs: number; readonly items: readonly Item[] }[] = [];
+  #size = 0;
 
-interface SilentProcess {
-  readonly seq: bigint;
-  readonly sinceMs: number;
-  looks: number;
-}
-
-/**
- * Watches the other processes and gives back the floats of dead ones. Silence is measured on this
- * process's own clock, never by time stamps (R4); a wrong verdict does no harm (R6).
- */
-export class Sweeper {
-  readonly #database: Database;
-  readonly #clock: Clock;
-  readonly #settings: TillSettings;
-  readonly #silences = new Map<string, SilentProcess>();
-  /** Processes that are not fenced, this one included. */
-  live = 1;
-  fenced = 0;
-
-  constructor(database: Database, clock: Clock, settings: TillSettings) {
-    this.#database = database;
-    this.#clock = clock;
-    this.#settings = settings;
+  constructor(max: number, keptMs: number) {
+    this.#max = max;
+    this.#keptMs = keptMs;
   }
 
-  /** One look; throws when the database does not answer. `self` is never fenced here. */
-  async look(self: string | undefined): Promise<void> {
-    const rows = await this.#database.call<Record<never, never>, readonly ProcessRow[]>(
-      'till.look',
-      {},
-    );
-    this.live = Math.max(1, rows.filter(({ fenced }) => !fenced).length);
-    const others = rows.filter(({ id }) => id !== self);
-    const known = new Set(others.map(({ id }) => id));
-    for (const id of this.#silences.keys()) if (!known.has(id)) this.#silences.delete(id);
-    for (const row of others) {
-      if (row.fenced || (this.#isSilent(row) && (await this.#fence(row))))
-        await this.#sweep(row.id);
+  add(items: readonly Item[], nowMs: number): void {
+    if (this.#max === 0 || items.length === 0) return;
+    this.#batches.push({ atMs: nowMs, items });
+    this.#size += items.length;
+  }
+
+  prune(nowMs: number): void {
+    let dropped = 0;
+    for (const { atMs, items } of this.#batches) {
+      if (nowMs - atMs < this.#keptMs && this.#size <= this.#max) break;
+      this.#size -= items.length;
+      dropped++;
     }
+    if (dropped > 0) this.#batches = this.#batches.slice(dropped);
   }
 
-  #isSilent({ id, seq }: ProcessRow): boolean {
-    const nowMs = this.#clock.monotonicMs();
-    const silence = this.#silences.get(id);
-    if (silence === undefined || silence.seq !== seq) {
-      this.#silences.set(id, { seq, sinceMs: nowMs, looks: 1 });
-      return false;
-    }
-    silence.looks++;
-    return (
-      silence.looks >= this.#settings.silentLooks &&
-      nowMs - silence.sinceMs >= this.#settings.silenceMs
-    );
-  }
-
-  async #fence({ id, seq }: ProcessRow): Promise<boolean> {
-    const fenced = await this.#database.call<object, boolean>('till.fence', { id, seq });
-    if (fenced) this.fenced++;
-    else this.#silences.delete(id);
-    return fenced;
-  }
-
-  async #sweep(id: string): Promise<void> {
-    const input = { id, floatsMax: this.#settings.sweepFloatsMax };
-    while (!(await this.#database.call<object, boolean>('till.sweep', input))) continue;
+  all(): readonly Item[] {
+    return this.#batches.flatMap(({ items }) => items);
   }
 }

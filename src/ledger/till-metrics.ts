@@ -1,6 +1,47 @@
 import type { Nano } from '../base/money.ts';
 import { type MetricFamily, metricFamily } from '../telemetry/exposition.ts';
-import type { LiveTill } from './till.ts';
+import { DurationHistogram, ownTimeRange } from '../telemetry/request-metrics.ts';
+import type { Float } from './float.ts';
+
+/** Counters of one till since it was opened, for metrics. */
+export class TillStats {
+  /** Charges committed by batches. */
+  settled = 0;
+  shortfallNano: Nano = 0n;
+  /** Finished requests settled after their process was fenced. */
+  late = 0;
+  /** Times this process found itself fenced. */
+  fenced = 0;
+  /**
+   * Times the database had forgotten what it committed: a failover to a lagging replica, a backup
+   * restored.
+   */
+  behind = 0;
+  /** Times memory and database disagreed: a bug. */
+  broken = 0;
+  batches = 0;
+  /** How long each charge waited for its batch, and then for the commit of the batch. */
+  readonly queued = new DurationHistogram(ownTimeRange);
+  readonly committed = new DurationHistogram(ownTimeRange);
+  /** Batches whose outcome was unknown at first. */
+  unknownBatches = 0;
+  waited = 0;
+  waitedMs = 0;
+  /** Requests refused for lack of money. */
+  insufficient = 0;
+  /** Charges that the database would not take. */
+  refused = 0;
+  undelivered = 0;
+}
+
+/** What a till knows of itself at one scrape. */
+interface TillFigures {
+  readonly stats: TillStats;
+  readonly held: Iterable<Readonly<Float>>;
+  readonly unsettled: number;
+  readonly running: number;
+  readonly admitting: boolean;
+}
 
 const yuan = (nano: Nano): number => Number(nano) / 1e9;
 
@@ -16,7 +57,7 @@ export function tillFamilies({
   unsettled,
   running,
   admitting,
-}: LiveTill): readonly MetricFamily[] {
+}: TillFigures): readonly MetricFamily[] {
   const { floats, waiters, free, reserved, granted } = sumOf(held);
   return [
     gauge(
@@ -78,7 +119,7 @@ export function tillFamilies({
   ];
 }
 
-function sumOf(held: LiveTill['held']) {
+function sumOf(held: TillFigures['held']) {
   let [floats, waiters] = [0, 0];
   let [free, reserved, granted] = [0n, 0n, 0n];
   for (const float of held) {

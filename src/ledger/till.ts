@@ -31,7 +31,9 @@ import type {
 import { type Float, type FloatList, available, type Demand, type Waiter } from './float.ts';
 import { Floats, type Batch, Pipeline, type PipelineEvents, type Item } from './pipeline.ts';
 import { type TillSettings, tillSettings } from './settings.ts';
-import { Settling, TillStats, Sweeper } from './settling.ts';
+import { Settling } from './settling.ts';
+import { Sweeper } from './sweeper.ts';
+import { TillStats } from './till-metrics.ts';
 import type { FloatChange } from './transactions/batch.ts';
 import type { CallInRow } from './transactions/process.ts';
 import { Waiting } from './waiting.ts';
@@ -83,7 +85,6 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   readonly #retries: BackgroundRetries;
   readonly #settling: Settling;
   readonly #sweeper: Sweeper;
-  readonly #recent: RecentCharges;
   readonly #looks: WorkOutcomes;
   #process: string | undefined;
   #lastGoodMs = Number.NEGATIVE_INFINITY;
@@ -119,12 +120,9 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     this.#sweeper = new Sweeper(database, clock, settings);
     this.#floats = new Floats(this.#waiting, settings);
     this.#retries = new BackgroundRetries(database, random, timers);
-    this.#recent = new RecentCharges(
-      database.dialect === 'postgres' ? settings.rememberedMax : 0,
-      settings.rememberMs,
-    );
     this.#looks = new WorkOutcomes('look', (_, error) => log({ event: 'look_failed', error }));
     this.#settling = new Settling({
+      dialect: database.dialect,
       pipeline: this.#pipeline,
       retries: this.#retries,
       stats: this.stats,
@@ -312,7 +310,6 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     const nowMs = this.#clock.monotonicMs();
     this.#lastGoodMs = atMs;
     this.stats.batches++;
-    this.#recent.add(batch.items, nowMs);
     this.#settling.committed(batch, nowMs);
     for (const move of batch.input.moves) {
       const float = batch.floats.get(move.account);
@@ -349,7 +346,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     this.#forget();
     // No other process has fenced it, and a copy of a batch may still be on its way.
     if (how !== 'fenced') queueFence(this.#retries, id);
-    if (how === 'behind') this.#settling.again(this.#recent.all());
+    if (how === 'behind') this.#settling.again();
     if (!this.#closed) void this.#begin(false);
   }
 
@@ -417,7 +414,6 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
       if (this.#closed && this.#process === undefined && this.#retries.size === 0) return;
       const nowMs = this.#clock.monotonicMs();
       this.#settling.expire(nowMs);
-      this.#recent.prune(nowMs);
       if (nowMs - this.#pipeline.lastBuiltMs >= this.#settings.heartbeatMs) this.#pipeline.beat();
       for (const float of this.#floats.unused(nowMs)) this.#pipeline.move(float);
       if (!this.#looking) void this.#look(nowMs);
@@ -458,39 +454,6 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   #failed(error: unknown): void {
     if (error instanceof DatabaseError && error.kind === 'gone')
       this.#lastGoodMs = Number.NEGATIVE_INFINITY;
-  }
-}
-
-/** The charges of the last minute, to settle again if the database forgets them. */
-class RecentCharges {
-  readonly #max: number;
-  readonly #keptMs: number;
-  #batches: { readonly atMs: number; readonly items: readonly Item[] }[] = [];
-  #size = 0;
-
-  constructor(max: number, keptMs: number) {
-    this.#max = max;
-    this.#keptMs = keptMs;
-  }
-
-  add(items: readonly Item[], nowMs: number): void {
-    if (this.#max === 0 || items.length === 0) return;
-    this.#batches.push({ atMs: nowMs, items });
-    this.#size += items.length;
-  }
-
-  prune(nowMs: number): void {
-    let dropped = 0;
-    for (const { atMs, items } of this.#batches) {
-      if (nowMs - atMs < this.#keptMs && this.#size <= this.#max) break;
-      this.#size -= items.length;
-      dropped++;
-    }
-    if (dropped > 0) this.#batches = this.#batches.slice(dropped);
-  }
-
-  all(): readonly Item[] {
-    return this.#batches.flatMap(({ items }) => items);
   }
 }
 

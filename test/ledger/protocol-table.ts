@@ -3,7 +3,7 @@ import { check } from '../../src/ledger/check.ts';
 import { balance, createAccount, credit, refund } from '../../src/ledger/ledger.ts';
 import { emptyMove } from '../../src/ledger/pipeline.ts';
 import { tillSettings } from '../../src/ledger/settings.ts';
-import { Sweeper } from '../../src/ledger/settling.ts';
+import { Sweeper } from '../../src/ledger/sweeper.ts';
 import { changeLimitTx, freezeTx } from '../../src/ledger/transactions/account.ts';
 import type {
   BatchInput,
