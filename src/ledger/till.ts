@@ -9,7 +9,7 @@ import {
 } from '../base/clock.ts';
 import { randomText, type Random, systemRandom } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
-import { type Database, DatabaseError, isFinal } from '../storage/database.ts';
+import { type Database, DatabaseError, isAway } from '../storage/database.ts';
 import { WorkOutcomes } from '../storage/repeat.ts';
 import {
   BackgroundRetries,
@@ -396,11 +396,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
         this.#process = id;
         break;
       } catch (error) {
-        if (
-          opening &&
-          (isFinal(error) || (error instanceof DatabaseError && error.kind === 'other'))
-        )
-          throw error;
+        if (opening && !isAway(error)) throw error;
         await pause(this.#timers, retryMs(attempt, this.#random));
       }
     }
