@@ -6,7 +6,7 @@ import { catalogMigrations } from '../catalog/migrations.ts';
 import { reportsMigrations } from '../gateway/reports/migrations.ts';
 import { tasksMigrations, taskProof } from '../gateway/tasks/migrations.ts';
 import { importsMigrations } from '../imports/import-records.ts';
-import { checksMigrations } from '../ledger/check.ts';
+import { checksMigrations } from '../ledger/check-runs.ts';
 import { ledgerMigrations } from '../ledger/migrations.ts';
 import { mediaMigrations } from '../media/file-table.ts';
 import { uploadMigrations } from '../media/upload-table.ts';

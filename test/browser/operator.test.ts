@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { proofs } from '../../src/app/schema.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { checkRun, startNightlyCheck } from '../../src/ledger/check.ts';
+import { checkRun, startNightlyCheck } from '../../src/ledger/check-runs.ts';
 import en from '../../web/words/en/operator.ts';
 import zh from '../../web/words/zh/operator.ts';
 import { configurationFrom } from '../support/running.ts';

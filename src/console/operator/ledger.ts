@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CheckRun, checkRun, checkRuns, startCheck } from '../../ledger/check.ts';
+import { type CheckRun, checkRun, checkRuns, startCheck } from '../../ledger/check-runs.ts';
 import type { LedgerCheckEvents, LedgerCheckView, List } from '../contract.ts';
 import type { OperatorContext } from './context.ts';
 import { throwProblem } from '../problem.ts';

@@ -15,7 +15,7 @@ import {
   countTotals,
 } from '../../gateway/reports/report.ts';
 import { minuteMs, recentMinutes } from '../../gateway/reports/counts.ts';
-import { type CheckRun, checkRuns } from '../../ledger/check.ts';
+import { type CheckRun, checkRuns } from '../../ledger/check-runs.ts';
 import type { Database } from '../../storage/database.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
 import { hourMs } from '../../usage/ranges.ts';

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { migrations } from '../app/schema.ts';
 import { nanoPerYuan } from '../base/money.ts';
-import { check, checkRun, checkRuns, startCheck, startNightlyCheck } from './check.ts';
-import { lastNight } from './nightly-check.ts';
+import { check } from './check.ts';
+import { checkRun, checkRuns, lastNight, startCheck, startNightlyCheck } from './check-runs.ts';
 import { unexpected } from '../../test/support/unexpected.ts';
 
 const hourMs = 3_600_000;
