@@ -5,12 +5,12 @@ import { migrations, records } from '../../test/ledger/records.ts';
 import { DatabaseError } from '../storage/database.ts';
 import { createAccount } from './ledger.ts';
 import { ledgerProcedures } from './procedures.ts';
-import { emptyMove } from './pipeline.ts';
 import {
   batchAtOnce,
   type BatchInput,
   type BatchReply,
   batchStepByStep,
+  emptyMove,
 } from './transactions/batch.ts';
 
 const tables = {

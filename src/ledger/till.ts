@@ -28,8 +28,15 @@ import type {
   Till,
   TillEvent,
 } from './contract.ts';
-import { type Float, type FloatList, available, type Demand, type Waiter } from './float.ts';
-import { Floats, type Batch, Pipeline, type PipelineEvents, type Item } from './pipeline.ts';
+import {
+  type Float,
+  type FloatList,
+  Floats,
+  available,
+  type Demand,
+  type Waiter,
+} from './float.ts';
+import { type Batch, Pipeline, type PipelineEvents, type Item } from './pipeline.ts';
 import { type TillSettings, tillSettings } from './settings.ts';
 import { Settling } from './settling.ts';
 import { Sweeper } from './sweeper.ts';
@@ -118,7 +125,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
       this,
     );
     this.#sweeper = new Sweeper(database, clock, settings);
-    this.#floats = new Floats(this.#waiting, settings);
+    this.#floats = new Floats(settings);
     this.#retries = new BackgroundRetries(database, random, timers);
     this.#looks = new WorkOutcomes('look', (_, error) => log({ event: 'look_failed', error }));
     this.#settling = new Settling({

@@ -1,18 +1,8 @@
 import type { Clock, Timers } from '../base/clock.ts';
-import type { Nano } from '../base/money.ts';
-import { type Float, available, fairShare, type Waiter } from './float.ts';
+import { type Float, available, drawEveryMs, type Waiter } from './float.ts';
 
-/** How often the queue is checked; a draw that got nothing is repeated after `drawEveryMs`. */
+/** How often the queue is checked. */
 const lookEveryMs = 100;
-export const drawEveryMs = 300;
-
-/** What one account's waiters need the next batch to draw. */
-export interface Need {
-  readonly want: Nano;
-  readonly least: Nano;
-  /** Drawn on top when the account has plenty, for the next requests. */
-  readonly spare: Nano;
-}
 
 /** The queue for money: first come, first served, for each account. */
 export class Waiting {
@@ -84,23 +74,6 @@ export class Waiting {
         if (this.#clock.monotonicMs() - amount.lastFailedMs >= drawEveryMs) this.#draw(amount);
       }
     }
-  }
-
-  /** Undefined when the free money is enough, or nothing waits. */
-  needOf(float: Float): Need | undefined {
-    const [first] = float.waiters;
-    if (first === undefined) return undefined;
-    let want = -float.free;
-    let wanted = 0n;
-    let alone = float.running === 0;
-    for (const { demand, floats } of float.waiters) {
-      want += fairShare(demand, floats[0], alone);
-      wanted += demand.want;
-      alone = false;
-    }
-    if (want <= 0n) return undefined;
-    const least = first.demand.minimum - float.free;
-    return { want, least: least > 1n ? (least < want ? least : want) : 1n, spare: wanted };
   }
 
   /**

@@ -1,16 +1,16 @@
 import { formatYuan, parseYuan } from '../../src/base/money.ts';
 import { check } from '../../src/ledger/check.ts';
 import { balance, createAccount, credit, refund } from '../../src/ledger/ledger.ts';
-import { emptyMove } from '../../src/ledger/pipeline.ts';
 import { tillSettings } from '../../src/ledger/settings.ts';
 import { Sweeper } from '../../src/ledger/sweeper.ts';
 import { changeLimitTx, freezeTx } from '../../src/ledger/transactions/account.ts';
-import type {
-  BatchInput,
-  BatchReply,
-  LateReply,
-  FloatChange,
-  FloatRow,
+import {
+  type BatchInput,
+  type BatchReply,
+  emptyMove,
+  type LateReply,
+  type FloatChange,
+  type FloatRow,
 } from '../../src/ledger/transactions/batch.ts';
 import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
 import { type Database, DatabaseError } from '../../src/storage/database.ts';

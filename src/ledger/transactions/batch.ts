@@ -362,6 +362,20 @@ export interface FloatChange {
   readonly direct: Nano;
 }
 
+/** Exchanges nothing. */
+export function emptyMove(account: string): FloatChange {
+  return {
+    account,
+    limit: undefined,
+    want: 0n,
+    least: 0n,
+    spare: 0n,
+    spareParts: 1n,
+    back: 0n,
+    direct: 0n,
+  };
+}
+
 /** The account row after a move. */
 interface AccountFacts {
   readonly credits: Nano;
