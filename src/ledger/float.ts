@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Nano } from '../base/money.ts';
 import type { ReserveRequest, ReserveRefusal } from './contract.ts';
 import type { TillSettings } from './settings.ts';
-import { emptyMove, type FloatChange, type FloatRow } from './transactions/batch.ts';
+import { emptyMove, type Move, type FloatRow } from './transactions/batch.ts';
 import type { CallInRow } from './transactions/process.ts';
 
 /** More than any account has. */
@@ -260,7 +260,7 @@ export class Floats {
   }
 
   /** The amounts that the account draws or gives back with the next batch. */
-  moveOf(float: Float, nowMs: number, liveProcesses: number): FloatChange | undefined {
+  moveOf(float: Float, nowMs: number, liveProcesses: number): Move | undefined {
     const { account, limit } = float;
     if (this.#floats.get(account) !== float) return undefined;
     const ahead = float.ahead;
@@ -297,7 +297,7 @@ export class Floats {
   }
 
   /** A batch with this move is committed, and the float has its result. */
-  moved(float: Float, move: FloatChange, batch: number, nowMs: number): void {
+  moved(float: Float, move: Move, batch: number, nowMs: number): void {
     if (move.want === 0n && move.spare === 0n) return;
     float.answeredBy = batch;
     const need = needOf(float);

@@ -15,7 +15,7 @@ import {
   recordTarget,
   type ChargeLoss,
   type Spend,
-  type FloatChange,
+  type Move,
   type FloatRow,
 } from './transactions/batch.ts';
 
@@ -45,7 +45,7 @@ export interface Batch {
 
 interface FloatMove {
   readonly float: Float;
-  readonly move: FloatChange;
+  readonly move: Move;
 }
 
 /**
@@ -65,7 +65,7 @@ export interface PipelineEvents {
   /** Requests whose charges may come at any moment. */
   readonly running: number;
   /** The amounts that this float draws or gives back with the batch being built. */
-  moveOf(float: Float): FloatChange | undefined;
+  moveOf(float: Float): Move | undefined;
   /**
    * The batch is committed and the floats are up to date. `atMs`: a moment at which the database
    * had not committed it yet.
@@ -392,10 +392,7 @@ function chargesOf(items: readonly Item[]): Charges {
 /**
  * All account rows of a batch by ascending id: every transaction locks them in this order (R11).
  */
-function withDirect(
-  moves: readonly FloatChange[],
-  direct: ReadonlyMap<Float, Nano>,
-): readonly FloatChange[] {
+function withDirect(moves: readonly Move[], direct: ReadonlyMap<Float, Nano>): readonly Move[] {
   if (moves.length + direct.size === 0) return moves;
   const all = new Map(moves.map((move) => [move.account, move]));
   for (const [{ account }, amount] of direct)

@@ -41,7 +41,7 @@ import { type TillSettings, tillSettings } from './settings.ts';
 import { Settling } from './settling.ts';
 import { Sweeper } from './sweeper.ts';
 import { TillStats } from './till-metrics.ts';
-import type { FloatChange } from './transactions/batch.ts';
+import type { Move } from './transactions/batch.ts';
 import type { CallInRow } from './transactions/process.ts';
 import { Waiting } from './waiting.ts';
 
@@ -309,7 +309,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
 
   // Called by the pipeline.
 
-  moveOf(float: Float): FloatChange | undefined {
+  moveOf(float: Float): Move | undefined {
     return this.#floats.moveOf(float, this.#clock.monotonicMs(), this.#sweeper.live);
   }
 

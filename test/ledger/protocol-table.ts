@@ -9,7 +9,7 @@ import {
   type BatchReply,
   emptyMove,
   type LateReply,
-  type FloatChange,
+  type Move,
   type FloatRow,
 } from '../../src/ledger/transactions/batch.ts';
 import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
@@ -183,7 +183,7 @@ export class ProtocolTable {
   ]: Words): Promise<string> {
     const client = await this.#client(process);
     const before = unspent(client, account);
-    const move: FloatChange = {
+    const move: Move = {
       ...emptyMove(account),
       want: nano(want),
       least: nano(least),

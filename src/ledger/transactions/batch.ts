@@ -65,7 +65,7 @@ export interface BatchInput {
   readonly losses: readonly ChargeLoss[];
   readonly spends: readonly Spend[];
   /** By ascending account: every transaction locks account rows in this order (R11). */
-  readonly moves: readonly FloatChange[];
+  readonly moves: readonly Move[];
   /** How usage records are inserted: as rows (`recordTarget`), or as columns of arrays. */
   readonly records: string | RecordTable;
 }
@@ -214,7 +214,7 @@ function* earlierOutcome(input: BatchInput): Transaction<BatchReply> {
   const floats: FloatRow[] = [];
   const accounts = new Set([...input.spends, ...input.moves].map(({ account }) => account));
   for (const account of [...accounts].sort()) {
-    const { granted, spent, ...facts } = yield* lockAccount(input.process, account);
+    const { granted, spent, ...facts } = yield* lockWithFloat(input.process, account);
     floats.push({ account, granted, spent, facts });
   }
   return { outcome: 'done', floats };
@@ -344,7 +344,7 @@ export function* keepFailedCharge({
 /**
  * The amounts that one account row and this process's float on it exchange in one batch. All ≥ 0.
  */
-export interface FloatChange {
+export interface Move {
   readonly account: string;
   /**
    * For a limit's account, the limit with which its first draw makes it; undefined for a user's.
@@ -363,7 +363,7 @@ export interface FloatChange {
 }
 
 /** Exchanges nothing. */
-export function emptyMove(account: string): FloatChange {
+export function emptyMove(account: string): Move {
   return {
     account,
     limit: undefined,
@@ -396,7 +396,7 @@ interface LockedAccount extends AccountFacts {
  * Locks the account row (an UPDATE that changes nothing: SQLite has no FOR UPDATE) and reads it
  * with this process's float. An account that does not exist counts as empty.
  */
-function* lockAccount(process: string, account: string): Transaction<LockedAccount> {
+function* lockWithFloat(process: string, account: string): Transaction<LockedAccount> {
   const [row] = yield {
     sql: `UPDATE account SET id=id WHERE id=$1 RETURNING credits, debits, held, frozen, call_in,
       (SELECT granted FROM till_float WHERE process=$2 AND account=$1) AS granted,
@@ -434,9 +434,10 @@ interface AccountChange {
 /**
  * Folds the float's spending into the account's debits, then gives back, charges directly and
  * draws. A draw that gets nothing calls in the idle floats of other processes. Undefined when there
- * is nothing to do. The result holds only under the account row's lock (R9).
+ * is nothing to do, or no account. The result holds only under the account row's lock (R9).
  */
-function accountChange(before: LockedAccount, move: FloatChange): AccountChange | undefined {
+function accountChange(before: LockedAccount, move: Move): AccountChange | undefined {
+  if (!before.exists) return undefined;
   assert(
     move.back <= before.granted - before.spent,
     'a float gives back only what it has not spent',
@@ -452,7 +453,7 @@ function accountChange(before: LockedAccount, move: FloatChange): AccountChange 
   return { account: move.account, debitsMore, heldMore, callInMore, granted };
 }
 
-function toDraw({ want, least, spare, spareParts }: FloatChange, free: Nano): Nano {
+function toDraw({ want, least, spare, spareParts }: Move, free: Nano): Nano {
   if (free >= want) {
     const idle = (free - want) / spareParts;
     return want + (spare < idle ? spare : idle);
@@ -461,7 +462,7 @@ function toDraw({ want, least, spare, spareParts }: FloatChange, free: Nano): Na
 }
 
 /** One move after the other, for SQLite's thread, where a statement costs a function call. */
-function* movesStepByStep(process: string, moves: readonly FloatChange[]): Transaction<FloatRow[]> {
+function* movesStepByStep(process: string, moves: readonly Move[]): Transaction<FloatRow[]> {
   const floats: FloatRow[] = [];
   for (const move of moves) {
     if (move.limit !== undefined) {
@@ -470,8 +471,8 @@ function* movesStepByStep(process: string, moves: readonly FloatChange[]): Trans
         params: [move.account, move.limit],
       };
     }
-    const before = yield* lockAccount(process, move.account);
-    const done = before.exists ? accountChange(before, move) : undefined;
+    const before = yield* lockWithFloat(process, move.account);
+    const done = accountChange(before, move);
     floats.push(floatAfter(move.account, before, done));
     if (done !== undefined) yield* perform(process, done);
   }
@@ -525,7 +526,7 @@ function floatAfter(
  * The same as `movesStepByStep` over a network: as many statements for a thousand accounts as for
  * one. It locks the rows in the order of the accounts' bytes, as every transaction does (R11).
  */
-function* movesAtOnce(process: string, moves: readonly FloatChange[]): Transaction<FloatRow[]> {
+function* movesAtOnce(process: string, moves: readonly Move[]): Transaction<FloatRow[]> {
   const limits = moves.filter(({ limit }) => limit !== undefined);
   if (limits.length > 0) {
     yield {
@@ -548,7 +549,7 @@ function* movesAtOnce(process: string, moves: readonly FloatChange[]): Transacti
   const done: AccountChange[] = [];
   for (const move of moves) {
     const before = locked.get(move.account) ?? lockedAccount(undefined);
-    const change = before.exists ? accountChange(before, move) : undefined;
+    const change = accountChange(before, move);
     floats.push(floatAfter(move.account, before, change));
     if (change !== undefined) done.push(change);
   }
