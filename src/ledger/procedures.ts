@@ -1,11 +1,7 @@
 import type { Procedures } from '../storage/database.ts';
 import { refundTx } from './transactions/account.ts';
-import {
-  batchAtOnce,
-  batchStepByStep,
-  keepFailedCharge,
-  settleLate,
-} from './transactions/batch.ts';
+import { batchAtOnce, batchStepByStep } from './transactions/batch.ts';
+import { keepFailedCharge, settleLate } from './transactions/charge.ts';
 import {
   fenceProcess,
   listProcesses,

@@ -6,7 +6,7 @@ import type { Float, FloatList } from './float.ts';
 import type { Batch, Item, Pipeline } from './pipeline.ts';
 import type { TillSettings } from './settings.ts';
 import type { TillStats } from './till-metrics.ts';
-import type { LateInput, LateReply } from './transactions/batch.ts';
+import type { LateInput, LateReply } from './transactions/charge.ts';
 
 const none: readonly Nano[] = [];
 const unlimited: readonly Float[] = [];

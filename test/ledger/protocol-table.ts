@@ -8,10 +8,10 @@ import {
   type BatchInput,
   type BatchReply,
   emptyMove,
-  type LateReply,
   type Move,
   type FloatRow,
 } from '../../src/ledger/transactions/batch.ts';
+import type { LateReply } from '../../src/ledger/transactions/charge.ts';
 import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
 import { type Database, DatabaseError } from '../../src/storage/database.ts';
 import { records } from './records.ts';

@@ -10,18 +10,6 @@ import {
 import { integerColumn, textColumn, integerColumnOrZero } from '../../storage/sql.ts';
 import type { RecordTable } from '../contract.ts';
 
-/** One charge and its usage record. `amount` ≤ `cost`; the rest is the operator's shortfall. */
-export interface BatchCharge {
-  readonly id: string;
-  readonly account: string;
-  readonly amount: Nano;
-  readonly cost: Nano;
-  readonly code: string;
-  readonly at: number;
-  readonly loss?: Nano | undefined;
-  readonly record: readonly SqlValue[];
-}
-
 /**
  * Charges as they travel to the database: one list with id, account, amount, code, at, cost,
  * shortfall and the record's values of the first charge, then of the next. Sending to a thread
@@ -193,11 +181,6 @@ export function recordTarget({ table, columns }: RecordTable): string {
   return `${table} (id, account, cost, shortfall${columns.map(({ name }) => `, ${name}`).join('')})`;
 }
 
-/** The statement for one record. */
-export function recordInsert(records: RecordTable): string {
-  return insertOf(`INSERT INTO ${recordTarget(records)}`, 1, records.columns.length + 4);
-}
-
 /**
  * The claim changed no row. Updating the process row blocks a concurrent fence until the floats are
  * read, so no sweep can have begun by then. Accounts are locked in ascending order (R11).
@@ -270,75 +253,6 @@ export function insertOf(into: string, rows: number, columns: number): string {
     written.set(name, sql);
   }
   return sql;
-}
-
-export interface LateInput {
-  /** Without `amount`: the free money decides how much of the cost is charged. */
-  readonly charge: Omit<BatchCharge, 'amount'>;
-  readonly limits: readonly string[];
-  readonly records: RecordTable;
-}
-
-/**
- * `exists`: the fenced process had committed the batch after all. `clash`: the id belongs to
- * another account's charge.
- */
-export interface LateReply {
-  readonly outcome: 'paid' | 'exists' | 'clash';
-  readonly amount: Nano;
-}
-
-/**
- * Settles a finished request whose process was fenced: directly on the account, as far as money is
- * free there; the rest is shortfall. The transfer's id tells whether the request was settled before
- * (R6). Repeatable until the outcome is known.
- */
-export function* settleLate({ charge, limits, records }: LateInput): Transaction<LateReply> {
-  const { id, account, cost, code, at, loss, record } = charge;
-  let free = 0n;
-  for (const locked of [account, ...limits].sort()) {
-    const [row] = yield {
-      sql: 'UPDATE account SET id=id WHERE id=$1 RETURNING credits, debits, held',
-      params: [locked],
-    };
-    if (locked === account)
-      free =
-        integerColumn(row, 'credits') - integerColumn(row, 'debits') - integerColumn(row, 'held');
-  }
-  const [known] = yield { sql: 'SELECT debit, amount FROM transfer WHERE id=$1', params: [id] };
-  if (known !== undefined)
-    return {
-      outcome: textColumn(known, 'debit') === account ? 'exists' : 'clash',
-      amount: integerColumn(known, 'amount'),
-    };
-  const amount = cost < free ? cost : free;
-  assert(amount >= 0n, 'an account is never overdrawn');
-  for (const debited of [account, ...limits]) {
-    yield { sql: 'UPDATE account SET debits=debits+$2 WHERE id=$1', params: [debited, amount] };
-  }
-  yield {
-    sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, 'revenue', $3, $4, $5)",
-    params: [id, account, amount, code, at],
-  };
-  yield { sql: recordInsert(records), params: [id, account, cost, cost - amount, ...record] };
-  if (loss !== undefined) yield insertLoss({ id, amount: loss, at });
-  return { outcome: 'paid', amount };
-}
-
-/** Keeps a charge that the database refused where the operator finds it. */
-export function* keepFailedCharge({
-  charge,
-  why,
-}: {
-  readonly charge: Omit<BatchCharge, 'amount' | 'record'>;
-  readonly why: string;
-}): Transaction<void> {
-  const { id, account, cost, code, at } = charge;
-  yield {
-    sql: 'INSERT INTO settle_failed (id, account, cost, code, at, why) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING',
-    params: [id, account, cost, code, at, why],
-    autocommit: true,
-  };
 }
 
 /**

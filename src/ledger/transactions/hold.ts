@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Nano } from '../../base/money.ts';
-import type { Transaction } from '../../storage/database.ts';
+import type { SqlValue, Transaction } from '../../storage/database.ts';
 import { integerColumn, textColumn } from '../../storage/sql.ts';
 import type { LimitWindow, RecordTable } from '../contract.ts';
-import { insertLoss, recordInsert } from './batch.ts';
+import { insertCharge, lockAccounts } from './charge.ts';
 
 export interface Hold {
   /** The task's id. */
@@ -25,9 +25,7 @@ export type HoldEnd =
       readonly loss?: Nano | undefined;
       readonly code: string;
       readonly at: number;
-      readonly record: RecordTable & {
-        readonly values: readonly (string | bigint | number | null)[];
-      };
+      readonly record: RecordTable & { readonly values: readonly SqlValue[] };
     };
 
 export interface HoldResult {
@@ -99,35 +97,19 @@ export function* endHold(
   const windows = new Set(limits.map((window) => window.id));
   for (const window of windows)
     yield { sql: 'DELETE FROM hold WHERE id=$1', params: [partId(id, window)] };
-  const all = [account, ...windows].sort();
-  let available = amount;
-  for (const one of all) {
-    const [row] = yield {
-      sql: 'UPDATE account SET id=id WHERE id=$1 RETURNING credits, debits, held',
-      params: [one],
-    };
-    if (one === account)
-      available +=
-        integerColumn(row, 'credits') - integerColumn(row, 'debits') - integerColumn(row, 'held');
-  }
+  const available = amount + (yield* lockAccounts(account, windows));
   const cost = end.state === 'posted' ? end.cost : 0n;
   const posted = cost < available ? cost : available;
-  for (const one of all)
+  for (const one of [account, ...windows])
     yield {
       sql: 'UPDATE account SET held=held-$2, debits=debits+$3 WHERE id=$1',
       params: [one, amount, posted],
     };
   if (end.state === 'posted') {
     yield { sql: 'UPDATE hold SET posted=$2 WHERE id=$1', params: [id, posted] };
-    yield {
-      sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, 'revenue', $3, $4, $5)",
-      params: [id, account, posted, end.code, end.at],
-    };
-    yield {
-      sql: recordInsert(end.record),
-      params: [id, account, cost, cost - posted, ...end.record.values],
-    };
-    if (end.loss !== undefined) yield insertLoss({ id, amount: end.loss, at: end.at });
+    const { code, at, loss, record } = end;
+    const charge = { id, account, amount: posted, cost, code, at, loss, record: record.values };
+    yield* insertCharge(charge, record);
   }
   return { posted, shortfall: cost - posted };
 }
