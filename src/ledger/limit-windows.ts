@@ -3,7 +3,7 @@ import type { Nano } from '../base/money.ts';
 import type { Database, Row, Statement, Transaction } from '../storage/database.ts';
 import { integerColumn, integerColumnOrZero, textColumn } from '../storage/sql.ts';
 import type { LimitWindow } from './contract.ts';
-import { changeLimitTx } from './transactions/account.ts';
+import { changeLimitTx, insertWindow } from './transactions/account.ts';
 import { spentOfFloats } from './transfers.ts';
 
 /**
@@ -131,14 +131,12 @@ export const periodOfWindow = (id: string): Period | undefined => windowOf(id, 0
 export function* openWindowTx(
   keyId: string,
   kind: WindowKind,
-  { id, amount }: LimitWindow,
+  window: LimitWindow,
   paid: Nano,
   at: number,
 ): Transaction<void> {
-  yield {
-    sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'limit', $2) ON CONFLICT (id) DO NOTHING",
-    params: [id, amount],
-  };
+  const { id, amount } = window;
+  yield insertWindow(window);
   yield* changeLimitTx({ id: `key:${keyId}:${kind}`, amount });
   // The account's row is locked now: its floats' spending moves nowhere.
   const [row] = yield {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Nano } from '../../base/money.ts';
-import type { Transaction } from '../../storage/database.ts';
+import type { Statement, Transaction } from '../../storage/database.ts';
 import { integerColumn, integerColumnOrZero, textColumn } from '../../storage/sql.ts';
+import type { LimitWindow } from '../contract.ts';
 
 export interface Credit {
   /** Makes the credit happen once: the wallet's own number, or the operator's. */
@@ -45,6 +46,12 @@ export function* createAccountTx({
     params: [id, kind],
   };
 }
+
+/** Makes the account of a limit's window; does nothing when it exists. */
+export const insertWindow = ({ id, amount }: LimitWindow): Statement => ({
+  sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'limit', $2) ON CONFLICT (id) DO NOTHING",
+  params: [id, amount],
+});
 
 /** Credits an account. Frozen accounts are credited too; floats play no part. */
 export function* creditTx({
@@ -161,13 +168,7 @@ export function* freezeTx({
  * Changes windows that exist already: the one with this id, and the day and month windows whose id
  * begins with it. A window that does not exist yet is made by its first draw.
  */
-export function* changeLimitTx({
-  id,
-  amount,
-}: {
-  readonly id: string;
-  readonly amount: Nano;
-}): Transaction<void> {
+export function* changeLimitTx({ id, amount }: LimitWindow): Transaction<void> {
   yield {
     sql: "UPDATE account SET credits=$2, call_in=call_in+1 WHERE (id=$1 OR substr(id, 1, $4)=$3) AND kind='limit'",
     params: [id, amount, `${id}:`, id.length + 1],

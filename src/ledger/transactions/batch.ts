@@ -9,6 +9,7 @@ import {
 } from '../../storage/database.ts';
 import { integerColumn, textColumn, integerColumnOrZero } from '../../storage/sql.ts';
 import type { RecordTable } from '../contract.ts';
+import { insertWindow } from './account.ts';
 
 /**
  * Charges as they travel to the database: one list with id, account, amount, code, at, cost,
@@ -379,12 +380,7 @@ function toDraw({ want, least, spare, spareParts }: Move, free: Nano): Nano {
 function* movesStepByStep(process: string, moves: readonly Move[]): Transaction<FloatRow[]> {
   const floats: FloatRow[] = [];
   for (const move of moves) {
-    if (move.limit !== undefined) {
-      yield {
-        sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'limit', $2) ON CONFLICT (id) DO NOTHING",
-        params: [move.account, move.limit],
-      };
-    }
+    if (move.limit !== undefined) yield insertWindow({ id: move.account, amount: move.limit });
     const before = yield* lockWithFloat(process, move.account);
     const done = accountChange(before, move);
     floats.push(floatAfter(move.account, before, done));

@@ -3,6 +3,7 @@ import type { Nano } from '../../base/money.ts';
 import type { SqlValue, Transaction } from '../../storage/database.ts';
 import { integerColumn, textColumn } from '../../storage/sql.ts';
 import type { LimitWindow, RecordTable } from '../contract.ts';
+import { insertWindow } from './account.ts';
 import { insertCharge, lockAccounts } from './charge.ts';
 
 export interface Hold {
@@ -52,18 +53,14 @@ export function* openHold({
   limits = [],
 }: Hold): Transaction<'open' | 'insufficient'> {
   assert(amount > 0n, 'a hold is more than nothing');
-  const windows = new Map(limits.map((window) => [window.id, window.amount]));
+  const windows = new Map(limits.map((window) => [window.id, window]));
   const all = [account, ...windows.keys()].sort();
   for (const [i, one] of all.entries()) {
-    const limit = windows.get(one);
-    if (limit !== undefined)
-      yield {
-        sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'limit', $2) ON CONFLICT (id) DO NOTHING",
-        params: [one, limit],
-      };
+    const window = windows.get(one);
+    if (window !== undefined) yield insertWindow(window);
     const held = yield {
       sql: 'UPDATE account SET held=held+$2 WHERE id=$1 AND kind=$3 AND frozen=0 AND debits+held+$2<=credits RETURNING id',
-      params: [one, amount, limit === undefined ? 'user' : 'limit'],
+      params: [one, amount, window === undefined ? 'user' : 'limit'],
     };
     if (held.length > 0) continue;
     yield { sql: 'UPDATE account SET call_in=call_in+1 WHERE id=$1', params: [one] };
