@@ -204,7 +204,8 @@ function* earlierOutcome(input: BatchInput): Transaction<BatchReply> {
   return { outcome: 'done', floats };
 }
 
-function floatRow(row: Row): FloatRow {
+/** Reads a row with `account`, `granted` and `spent`. */
+export function floatRow(row: Row): FloatRow {
   return {
     account: textColumn(row, 'account'),
     granted: integerColumn(row, 'granted'),
@@ -289,6 +290,14 @@ export function emptyMove(account: string): Move {
     back: 0n,
     direct: 0n,
   };
+}
+
+/** A float as the database has it; `facts` when the account row was read as well. */
+export interface FloatRow {
+  readonly account: string;
+  readonly granted: Nano;
+  readonly spent: Nano;
+  readonly facts?: AccountFacts;
 }
 
 /** The account row after a move. */
@@ -517,12 +526,4 @@ function arrayLiteral(values: readonly SqlValue[]): string {
     else literal += value === null || value === undefined ? 'NULL' : value;
   }
   return `${literal}}`;
-}
-
-/** A float as the database has it; `facts` when the account row was read as well. */
-export interface FloatRow {
-  readonly account: string;
-  readonly granted: Nano;
-  readonly spent: Nano;
-  readonly facts?: AccountFacts;
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../storage/database.ts';
 import { integerColumn, textColumn } from '../../storage/sql.ts';
+import { floatRow } from './batch.ts';
 
 export interface ProcessRow {
   readonly id: string;
@@ -71,17 +72,12 @@ export function* fenceProcess({
   readonly id: string;
   readonly seq?: bigint;
 }): Transaction<boolean> {
-  const rows = yield seq === undefined
-    ? {
-        sql: 'UPDATE process SET fenced=1 WHERE id=$1 AND fenced=0 RETURNING id',
-        params: [id],
-        autocommit: true,
-      }
-    : {
-        sql: 'UPDATE process SET fenced=1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id',
-        params: [id, seq],
-        autocommit: true,
-      };
+  const [unchanged, params] = seq === undefined ? ['', [id]] : [' AND seq=$2', [id, seq]];
+  const rows = yield {
+    sql: `UPDATE process SET fenced=1 WHERE id=$1${unchanged} AND fenced=0 RETURNING id`,
+    params,
+    autocommit: true,
+  };
   return rows.length > 0;
 }
 
@@ -116,14 +112,8 @@ export function* sweepProcess({
       AND account IN (SELECT account FROM till_float WHERE process=$1 ORDER BY account LIMIT $2) RETURNING account, granted, spent`,
     params: [id, floatsMax],
   };
-  const floats = rows.map((row) => ({
-    account: textColumn(row, 'account'),
-    granted: integerColumn(row, 'granted'),
-    spent: integerColumn(row, 'spent'),
-  }));
-  for (const { account, granted, spent } of floats.sort((a, b) =>
-    a.account < b.account ? -1 : 1,
-  )) {
+  const floats = rows.map(floatRow).sort((a, b) => (a.account < b.account ? -1 : 1));
+  for (const { account, granted, spent } of floats) {
     yield {
       sql: 'UPDATE account SET held=held-$2, debits=debits+$3 WHERE id=$1',
       params: [account, granted, spent],
