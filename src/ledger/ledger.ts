@@ -2,7 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import * as scripts from './transactions/account.ts';
+import {
+  createAccountTx,
+  type Credit,
+  type CreditResult,
+  creditTx,
+  NoSuchAccount,
+  payBackTx,
+  type Refund,
+  type RefundResult,
+  refundTx,
+} from './transactions/account.ts';
 import { endPayout, openPayout } from './transactions/hold.ts';
 import { fenceAllProcesses, sweepProcess } from './transactions/process.ts';
 import { integerColumn, textColumn } from '../storage/sql.ts';
@@ -29,7 +39,7 @@ export function createAccount(
   id: string,
   kind: 'user' | 'operator' = 'user',
 ): Promise<void> {
-  return database.transact(() => scripts.createAccountTx({ id, kind }));
+  return database.transact(() => createAccountTx({ id, kind }));
 }
 
 /**
@@ -38,17 +48,17 @@ export function createAccount(
  */
 export async function credit(
   database: Database,
-  input: scripts.Credit,
+  input: Credit,
   beside?: () => Transaction<unknown>,
-): Promise<scripts.CreditResult> {
+): Promise<CreditResult> {
   try {
     return await database.transact(function* () {
-      const done = yield* scripts.creditTx(input);
+      const done = yield* creditTx(input);
       if (done === 'created' && beside !== undefined) yield* beside();
       return done;
     });
   } catch (error) {
-    if (error instanceof scripts.NoSuchAccount) return 'no_account';
+    if (error instanceof NoSuchAccount) return 'no_account';
     throw error;
   }
 }
@@ -105,13 +115,13 @@ function* debiting(
 }
 
 /** Pays a charge back, wholly or in part, once for each `id`, and never more than was charged. */
-export function refund(database: Database, input: scripts.Refund): Promise<scripts.RefundResult> {
-  return database.transact(() => scripts.refundTx(input));
+export function refund(database: Database, input: Refund): Promise<RefundResult> {
+  return database.transact(() => refundTx(input));
 }
 
 /** Pays a whole charge back, once. Does nothing when there is no such charge. */
 export function payBack(database: Database, id: string, at: number): Promise<void> {
-  return database.transact(() => scripts.payBackTx({ id, at }));
+  return database.transact(() => payBackTx({ id, at }));
 }
 
 const selectBalances = `SELECT a.id, a.frozen, a.credits-a.debits-a.held AS spendable, ${accountBalance} AS balance

@@ -109,15 +109,13 @@ export class LedgerFolder {
   }
 }
 
+/** Undefined: the table or its row is missing. */
 async function idOf(database: Database): Promise<string | undefined> {
   const table =
     database.dialect === 'sqlite'
       ? "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ledger_id'"
-      : 'SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1';
-  if (
-    (await database.query(table, database.dialect === 'sqlite' ? [] : ['ledger_id'])).length === 0
-  )
-    return undefined;
+      : "SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'ledger_id'";
+  if ((await database.query(table)).length === 0) return undefined;
   const [row] = await database.query('SELECT id FROM ledger_id');
-  return row === undefined ? undefined : String(row['id']);
+  return row && String(row['id']);
 }
