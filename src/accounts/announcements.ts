@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { orderedId } from '../base/random.ts';
 import type { Database, Migration, Row, Transaction, SqlValue } from '../storage/database.ts';
-import { orderedId } from './keys.ts';
 
 export const announcementsMigrations: readonly Migration[] = [
   {

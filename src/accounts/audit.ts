@@ -1,6 +1,6 @@
+import { orderedId } from '../base/random.ts';
 import { appendOnly, WhereClause } from '../storage/sql.ts';
 import type { Database, Migration, Row, Transaction } from '../storage/database.ts';
-import { orderedId } from './keys.ts';
 
 /** The kind of actor: a person at the console, a command on the server, or the program itself. */
 export type ActorKind = 'user' | 'operator' | 'command' | 'system';

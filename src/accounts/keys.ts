@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
-import { randomText } from '../base/random.ts';
+import { orderedId, randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
 import { Semaphore } from '../base/semaphore.ts';
 import { bump, readVersion } from '../storage/changes.ts';
@@ -60,14 +60,6 @@ export interface NewKey extends KeyTerms {
 const secretPattern = /^sk-[A-Za-z0-9_-]{16,125}$/;
 export const keyColumns = `id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at,
   version, ${termColumns.join()}`;
-
-/**
- * `prefix`, the time in nine digits of base 36, and random text: the order of ids is the order of
- * time, so that pages go on where they ended.
- */
-export function orderedId(prefix: string, at: number): string {
-  return prefix + at.toString(36).padStart(9, '0') + randomText(13);
-}
 
 export function looksLikeKey(secret: string): boolean {
   return secretPattern.test(secret);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { dayMs } from '../base/calendar.ts';
+import { orderedId } from '../base/random.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { hashOf, orderedId } from './keys.ts';
+import { hashOf } from './keys.ts';
 import { isSecret, newSecret } from './secrets.ts';
 import { type Role, type User, userOf } from './users.ts';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Nano } from '../base/money.ts';
+import { orderedId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
 import { containing, endingIn, WhereClause } from '../storage/sql.ts';
-import { keysTopic, orderedId } from './keys.ts';
+import { keysTopic } from './keys.ts';
 
 export type Role = 'user' | 'operator';
 

@@ -37,6 +37,14 @@ export function randomText(length: number): string {
   return text;
 }
 
+/**
+ * `prefix`, the time in nine digits of base 36, and random text: the order of ids is the order of
+ * time, so that pages go on where they ended.
+ */
+export function orderedId(prefix: string, at: number): string {
+  return prefix + at.toString(36).padStart(9, '0') + randomText(13);
+}
+
 const randomDigits = 20;
 let hexPool = '';
 let hexUsed = 0;

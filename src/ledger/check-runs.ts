@@ -1,7 +1,7 @@
 import { dayMs, dayOf } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Nano, nanoPerYuan } from '../base/money.ts';
-import { randomText } from '../base/random.ts';
+import { orderedId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Migration, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated, WorkOutcomes } from '../storage/repeat.ts';
@@ -88,7 +88,7 @@ export async function startCheck(
   others: Readonly<Record<string, string>>,
   onError: OnError,
 ): Promise<string> {
-  const id = newCheckId(clock);
+  const id = orderedId('chk_', clock.now());
   const running = await database.transact(function* (): Transaction<string> {
     const other = yield* runningCheck(clock.now());
     if (other === undefined) yield* begin(id, clock.now(), false);
@@ -110,7 +110,7 @@ export async function startNightlyCheck(
   onError: OnError,
 ): Promise<string | undefined> {
   if (await database.snapshot(() => isNightProved(night))) return undefined;
-  const id = newCheckId(clock);
+  const id = orderedId('chk_', clock.now());
   const begun = await database.transact(function* (): Transaction<boolean> {
     if ((yield* runningCheck(clock.now())) !== undefined || (yield* isNightProved(night)))
       return false;
@@ -153,9 +153,6 @@ export function keepLedgerChecked(
     onError,
   );
 }
-
-const newCheckId = (clock: Clock): string =>
-  `chk_${clock.now().toString(36).padStart(9, '0')}${randomText(13)}`;
 
 /** Every proof that begins locks a row here first, so that two never begin at once. */
 function* runningCheck(now: number): Transaction<string | undefined> {

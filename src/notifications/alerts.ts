@@ -1,6 +1,6 @@
 import { isEmail } from '../accounts/text-fields.ts';
 import type { UserLanguage } from '../accounts/users.ts';
-import { randomText } from '../base/random.ts';
+import { orderedId } from '../base/random.ts';
 import { formatYuan } from '../base/money.ts';
 import type { StoredChannel } from '../catalog/stored-catalog.ts';
 import { channelAcrossNodes, type NodeReport } from '../gateway/reports/report.ts';
@@ -31,7 +31,7 @@ function* enqueueAlert(
   context: AlertContext,
 ): Transaction<void> {
   const { settings, home, at } = context;
-  const id = `ntc_${at.toString(36).padStart(9, '0')}${randomText(13)}`;
+  const id = orderedId('ntc_', at);
   const sql =
     'INSERT INTO notice (id, way, target, content, created_at, next_at) VALUES ($1, $2, $3, $4, $5, $5)';
   if (settings.webhook !== undefined) {

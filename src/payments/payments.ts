@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { orderedId } from '../accounts/keys.ts';
 import { pause } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
+import { orderedId } from '../base/random.ts';
 import { createAccount } from '../ledger/ledger.ts';
 import type { Transaction } from '../storage/database.ts';
 import { pollOrder, creditPayment, Collector, pollRefund } from './collector.ts';
