@@ -1,6 +1,13 @@
 import type { Timers } from '../base/clock.ts';
 import type { Lease, LeasingLimiter, Units } from './lease.ts';
-import type { Allowance, LimitExceeded, LimitStates, Pass, Share } from './limiter.ts';
+import {
+  type Allowance,
+  type LimitExceeded,
+  type LimitStates,
+  type Pass,
+  type Share,
+  sharesOf,
+} from './limiter.ts';
 
 /** A request of a worker process to the process that keeps all limits; plain data. */
 export type LimitQuestion =
@@ -227,9 +234,6 @@ export class LimitKeeper {
     for (const worker of this.#workers) worker.flush();
   }
 }
-
-const sharesOf = ({ subject, allowance, also }: EnterQuestion): readonly Share[] =>
-  also === undefined ? [{ subject, allowance }] : [{ subject, allowance }, also];
 
 /** The leases that one worker has of the same shares: one, or two while it is renewed. */
 class KeptLeases {

@@ -40,6 +40,14 @@ export interface Share {
   readonly allowance: Allowance;
 }
 
+/** The shares of a request: one, or two. */
+export const sharesOf = ({
+  subject,
+  allowance,
+  also,
+}: Share & { readonly also: Share | undefined }): readonly Share[] =>
+  also === undefined ? [{ subject, allowance }] : [{ subject, allowance }, also];
+
 export interface Limiter {
   /**
    * `also`: a second share, which must have room too. A refused request uses up nothing of either.

@@ -9,6 +9,7 @@ import {
   type Share,
   type SharedLimiter,
   isUnlimited,
+  sharesOf,
   tightest,
   debtMaxMs,
   roundingMs,
@@ -66,7 +67,7 @@ export class NodesLimiter implements SharedLimiter {
     tokens: number,
     also?: Share,
   ): Pass | LimitExceeded | Promise<Pass | LimitExceeded> {
-    const shares = [{ subject, allowance }, ...(also === undefined ? [] : [also])].filter(
+    const shares = sharesOf({ subject, allowance, also }).filter(
       (share) => !isUnlimited(share.allowance),
     );
     if (shares.length > 0 && this.#state.there)

@@ -8,6 +8,7 @@ import {
   type Share,
   type SharedLimiter,
   isUnlimited,
+  sharesOf,
   unlimited,
 } from './limiter.ts';
 import { LeaseHolder } from './lease-holder.ts';
@@ -93,7 +94,7 @@ export class WorkerLimiter implements SharedLimiter {
     const key = also === undefined ? subject : `${subject}\n${also.subject}`;
     const known = this.#holders.get(key);
     if (known !== undefined && known.isFor(allowance, also)) return known;
-    const shares = [{ subject, allowance }, ...(also === undefined ? [] : [also])];
+    const shares = sharesOf({ subject, allowance, also });
     const holder = new LeaseHolder(key, ++this.#lastId, shares, this.#clock, this.#giveBack);
     holder.tokensEach = tokens;
     this.#holders.set(key, holder);
