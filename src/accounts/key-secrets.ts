@@ -1,7 +1,6 @@
 import { randomText } from '../base/random.ts';
-import { bump } from '../storage/changes.ts';
 import type { Transaction } from '../storage/database.ts';
-import { hashOf, type Key, keyColumns, keyOf, keysTopic } from './keys.ts';
+import { hashOf, type Key, keyColumns, keyOf, nextKeysVersion } from './keys.ts';
 
 /** How long an old secret may go on working, ms. */
 export const graces = { now: 0, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
@@ -56,12 +55,12 @@ export function* rotateAgain(
     params: [id, rotatedWith],
   };
   if (same === undefined) return undefined;
-  const [change] = yield bump(keysTopic);
+  const version = yield* nextKeysVersion();
   yield {
     sql: 'UPDATE old_secrets SET works_until=$2 WHERE key_id=$1 AND works_until>$3',
     params: [id, at + graces[grace], at],
   };
-  return yield* replaceSecret(id, at, BigInt(change?.['version'] ?? 0));
+  return yield* replaceSecret(id, at, version);
 }
 
 /** `oldWorksUntil`: the end of the secret that is replaced. */
@@ -85,8 +84,7 @@ function* replaceSecret(
 
 /** Ends the grace of a key's old secret; returns the key's new version. */
 export function* endOldSecret(id: string, at: number): Transaction<bigint> {
-  const [change] = yield bump(keysTopic);
-  const version = BigInt(change?.['version'] ?? 0);
+  const version = yield* nextKeysVersion();
   yield {
     sql: 'UPDATE old_secrets SET works_until=$2 WHERE key_id=$1 AND works_until>$2',
     params: [id, at],

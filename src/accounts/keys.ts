@@ -6,6 +6,7 @@ import { Semaphore } from '../base/semaphore.ts';
 import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated, WorkOutcomes } from '../storage/repeat.ts';
+import { integerColumn } from '../storage/sql.ts';
 import {
   type KeyTerms,
   termColumns,
@@ -18,6 +19,12 @@ import {
 
 /** The topic of changes to keys and to their users. */
 export const keysTopic = 'keys';
+
+/** The version of a change under `keysTopic`, which stays locked until the transaction ends. */
+export function* nextKeysVersion(): Transaction<bigint> {
+  const [row] = yield bump(keysTopic);
+  return integerColumn(row, 'version');
+}
 
 export type KeyStatus = 'active' | 'disabled' | 'deleted';
 
@@ -169,9 +176,9 @@ export function* keyById(id: string): Transaction<Key | undefined> {
  * deleted, which is for ever.
  */
 export function* setKeyStatus(id: string, status: KeyStatus): Transaction<Key | undefined> {
-  const [change] = yield bump(keysTopic);
+  const version = yield* nextKeysVersion();
   const sql = `UPDATE api_keys SET status = $1, version = $2 WHERE id = $3 AND status <> 'deleted' RETURNING ${keyColumns}`;
-  const [row] = yield { sql, params: [status, change?.['version'] ?? 0n, id] };
+  const [row] = yield { sql, params: [status, version, id] };
   return row && keyOf(row);
 }
 

@@ -1,6 +1,5 @@
-import type { Nano } from '../base/money.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { bump } from '../storage/changes.ts';
+import type { Nano } from '../base/money.ts';
 import type { Migration, Transaction } from '../storage/database.ts';
 import { containing } from '../storage/sql.ts';
 import {
@@ -15,9 +14,9 @@ import {
   type Key,
   keyColumns,
   keyOf,
-  keysTopic,
   type KeyStatus,
   type NewKey,
+  nextKeysVersion,
 } from './keys.ts';
 
 export const userKeysMigrations: readonly Migration[] = [
@@ -121,9 +120,8 @@ export interface KeyPatch {
  * Effective in every process within a second.
  */
 export function* changeKey({ id }: Key, change: KeyPatch): Transaction<Key | undefined> {
-  // The topic's row stays locked until the end: of two requests that change a key, the second sees
-  // the change of the first.
-  const [bumped] = yield bump(keysTopic);
+  // The lock makes requests that change a key take turns: the second sees the change of the first.
+  const version = yield* nextKeysVersion();
   const columns: Readonly<Record<string, string | bigint | number | null | undefined>> = {
     name: change.name,
     group_name: change.group,
@@ -140,7 +138,7 @@ export function* changeKey({ id }: Key, change: KeyPatch): Transaction<Key | und
   );
   const [row] = yield {
     sql: `UPDATE api_keys SET version=$2${set.map(({ column }, index) => `, ${column}=$${index + 3}`).join('')} WHERE id=$1 RETURNING ${keyColumns}`,
-    params: [id, bumped?.['version'] ?? 0n, ...set.map(({ value }) => value)],
+    params: [id, version, ...set.map(({ value }) => value)],
   };
   return row && keyOf(row);
 }

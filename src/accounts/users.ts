@@ -4,7 +4,7 @@ import { orderedId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
 import { containing, endingIn, WhereClause } from '../storage/sql.ts';
-import { keysTopic } from './keys.ts';
+import { keysTopic, nextKeysVersion } from './keys.ts';
 
 export type Role = 'user' | 'operator';
 
@@ -138,7 +138,7 @@ export function* changeUser(
  * such user.
  */
 export function* setUserState(userId: string, state: UserState): Transaction<User | undefined> {
-  const [change] = yield bump(keysTopic);
+  const keysVersion = yield* nextKeysVersion();
   if (state === 'active')
     for (const ways of ['sessions', 'sign_in_links'])
       yield {
@@ -149,7 +149,7 @@ export function* setUserState(userId: string, state: UserState): Transaction<Use
   const [row] = yield { sql, params: [state === 'suspended' ? 1 : 0, userId] };
   yield {
     sql: 'UPDATE api_keys SET version = $1 WHERE user_id = $2',
-    params: [change?.['version'] ?? 0n, userId],
+    params: [keysVersion, userId],
   };
   return row && userOf(row);
 }
