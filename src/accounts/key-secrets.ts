@@ -1,6 +1,5 @@
-import { randomText } from '../base/random.ts';
 import type { Transaction } from '../storage/database.ts';
-import { hashOf, type Key, keyColumns, keyOf, nextKeysVersion } from './keys.ts';
+import { type Key, keyColumns, keyOf, newKeySecret, nextKeysVersion, storedOf } from './keys.ts';
 
 /** How long an old secret may go on working, ms. */
 export const graces = { now: 0, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
@@ -69,7 +68,7 @@ function* replaceSecret(
   oldWorksUntil: number,
   version: bigint,
 ): Transaction<Rotated | undefined> {
-  const secret = `sk-${randomText(48)}`;
+  const secret = newKeySecret();
   yield {
     sql: `INSERT INTO old_secrets (hash, key_id, last4, works_until)
       SELECT hash, id, last4, CAST($2 AS BIGINT) FROM api_keys WHERE id=$1`,
@@ -77,7 +76,7 @@ function* replaceSecret(
   };
   const [row] = yield {
     sql: `UPDATE api_keys SET hash=$2, prefix=$3, last4=$4, version=$5 WHERE id=$1 RETURNING ${keyColumns}`,
-    params: [id, hashOf(secret), secret.slice(0, 5), secret.slice(-4), version],
+    params: [id, ...storedOf(secret), version],
   };
   return row && { key: keyOf(row), secret };
 }

@@ -8,7 +8,9 @@ import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated, WorkOutcomes } from '../storage/repeat.ts';
 import { integerColumn } from '../storage/sql.ts';
 import {
+  optionalInteger,
   type KeyTerms,
+  optionalNumber,
   termColumns,
   termsOf,
   termValues,
@@ -80,6 +82,15 @@ export function hashOf(secret: string): string {
   return hash('sha256', secret);
 }
 
+export const newKeySecret = (): string => `sk-${randomText(48)}`;
+
+/** What is stored of a key's secret: `hash`, `prefix` and `last4`. */
+export const storedOf = (secret: string): readonly [string, string, string] => [
+  hashOf(secret),
+  secret.slice(0, 5),
+  secret.slice(-4),
+];
+
 /** Reads a row with the columns `keyColumns`. */
 export function keyOf(row: Row): Key {
   const { status } = row;
@@ -91,23 +102,15 @@ export function keyOf(row: Row): Key {
     prefix: String(row['prefix']),
     last4: String(row['last4']),
     status: status === 'active' || status === 'disabled' ? status : 'deleted',
-    limit: moneyOf(row['spend_limit']),
-    dailyLimit: moneyOf(row['daily_limit']),
-    monthlyLimit: moneyOf(row['monthly_limit']),
-    expiresAt: timeOf(row['expires_at']),
+    limit: optionalInteger(row['spend_limit']),
+    dailyLimit: optionalInteger(row['daily_limit']),
+    monthlyLimit: optionalInteger(row['monthly_limit']),
+    expiresAt: optionalNumber(row['expires_at']),
     createdAt: Number(row['created_at']),
-    lastUsedAt: timeOf(row['last_used_at']),
+    lastUsedAt: optionalNumber(row['last_used_at']),
     version: Number(row['version']),
     ...termsOf(row),
   };
-}
-
-function moneyOf(value: Row[string] | undefined): Nano | undefined {
-  return typeof value === 'bigint' ? value : undefined;
-}
-
-function timeOf(value: Row[string] | undefined): number | undefined {
-  return typeof value === 'bigint' ? Number(value) : undefined;
 }
 
 /** Makes a key. Only this call returns its `secret`. Undefined when there is no such user. */
@@ -122,15 +125,14 @@ export function* createKey({
   at,
   ...terms
 }: NewKey): Transaction<{ readonly key: Key; readonly secret: string } | undefined> {
-  const secret = `sk-${randomText(48)}`;
+  const secret = newKeySecret();
   const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at,
       ${termColumns.join()})
     SELECT $1, id, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17 FROM users WHERE id = $2 RETURNING ${keyColumns}`;
-  const shown = [secret.slice(0, 5), secret.slice(-4)];
   const [row] = yield {
     sql,
     params: [
-      ...[orderedId('key_', at), userId, name, group, hashOf(secret), ...shown],
+      ...[orderedId('key_', at), userId, name, group, ...storedOf(secret)],
       ...[limit ?? null, dailyLimit ?? null, monthlyLimit ?? null, expiresAt ?? null, at],
       ...termValues(terms),
     ],
@@ -212,9 +214,7 @@ export function* importKey(key: ImportedKey): Transaction<Key | 'there' | 'other
       userId,
       name,
       group,
-      hash,
-      secret.slice(0, 5),
-      secret.slice(-4),
+      ...storedOf(secret),
       enabled ? 'active' : 'disabled',
       limit ?? null,
       expiresAt ?? null,
@@ -377,15 +377,18 @@ class DatabaseKeyring implements LiveKeyring {
       this.#rememberUnknown(hash);
       return 'unknown';
     }
-    const { spend_limit: limit, daily_limit: daily, monthly_limit: monthly } = row;
-    const ends = [row['expires_at'], row['works_until']].flatMap((end) => timeOf(end) ?? []);
+    const daily = optionalInteger(row['daily_limit']);
+    const monthly = optionalInteger(row['monthly_limit']);
+    const ends = [row['expires_at'], row['works_until']].flatMap(
+      (end) => optionalNumber(end) ?? [],
+    );
     const principal: Principal = {
       keyId: String(row['id']),
       userId: String(row['user_id']),
       group: String(row['group_name']),
-      limit: typeof limit === 'bigint' ? limit : undefined,
-      ...(typeof daily === 'bigint' && { dailyLimit: daily }),
-      ...(typeof monthly === 'bigint' && { monthlyLimit: monthly }),
+      limit: optionalInteger(row['spend_limit']),
+      ...(daily !== undefined && { dailyLimit: daily }),
+      ...(monthly !== undefined && { monthlyLimit: monthly }),
       expiresAt: ends.length === 0 ? undefined : Math.min(...ends),
       ...constraintsOf(termsOf(row)),
     };

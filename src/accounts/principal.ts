@@ -80,9 +80,9 @@ export function termsOf(row: Row): KeyTerms {
   return {
     models: listOf(row['models']),
     addresses: listOf(row['addresses']),
-    rpm: numberOf(row['rpm']),
-    tpm: numberOf(row['tpm']),
-    concurrency: numberOf(row['concurrency']),
+    rpm: optionalNumber(row['rpm']),
+    tpm: optionalNumber(row['tpm']),
+    concurrency: optionalNumber(row['concurrency']),
   };
 }
 
@@ -110,5 +110,9 @@ function listOf(value: SqlValue | undefined): readonly string[] | undefined {
   return Array.isArray(list) ? list.map(String) : undefined;
 }
 
-const numberOf = (value: SqlValue | undefined): number | undefined =>
+/** A value of an integer column; undefined for NULL. */
+export const optionalInteger = (value: SqlValue | undefined): bigint | undefined =>
+  typeof value === 'bigint' ? value : undefined;
+
+export const optionalNumber = (value: SqlValue | undefined): number | undefined =>
   typeof value === 'bigint' ? Number(value) : undefined;
