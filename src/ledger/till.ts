@@ -149,10 +149,6 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     return this.#admits(this.#clock.monotonicMs());
   }
 
-  ended(): void {
-    this.running--;
-  }
-
   /** This process's id in the database; undefined between a fence and the next id. */
   get process(): string | undefined {
     return this.#process;
@@ -246,6 +242,9 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
 
   // Called by reservations.
 
+  ended(): void {
+    this.running--;
+  }
   renew(floats: FloatList): FloatList {
     return this.#floats.renew(floats);
   }

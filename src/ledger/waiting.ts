@@ -1,4 +1,5 @@
 import type { Clock, Timers } from '../base/clock.ts';
+import type { ReserveRefusal } from './contract.ts';
 import { type Float, available, drawEveryMs, type Waiter } from './float.ts';
 
 /** How often the queue is checked. */
@@ -66,8 +67,7 @@ export class Waiting {
         this.remove(waiter);
         waiter.take(amount);
       } else if (isHopeless(waiter, amount)) {
-        this.remove(waiter);
-        waiter.refuse('insufficient');
+        this.#refuse(waiter, 'insufficient');
       } else {
         lacking.add(amount);
         place++;
@@ -81,20 +81,17 @@ export class Waiting {
    * they need now.
    */
   refuseRunning(): void {
-    for (const waiter of [...this.all()].filter(({ runs }) => runs)) {
-      this.remove(waiter);
-      waiter.refuse('unavailable');
-    }
+    for (const waiter of [...this.all()]) if (waiter.runs) this.#refuse(waiter, 'unavailable');
   }
 
   /** Refuses every waiter: the process is draining. */
   refuseAll(): void {
-    for (const user of [...this.#users]) {
-      for (const waiter of [...user.waiters]) {
-        this.remove(waiter);
-        waiter.refuse('unavailable');
-      }
-    }
+    for (const waiter of [...this.all()]) this.#refuse(waiter, 'unavailable');
+  }
+
+  #refuse(waiter: Waiter, why: ReserveRefusal): void {
+    this.remove(waiter);
+    waiter.refuse(why);
   }
 
   /** All of them, once each. */
@@ -114,8 +111,7 @@ export class Waiting {
           // A database that is busy, or a long queue, is no reason to give up: each request waits
           // for one draw.
           if (!answered && !this.#isAway()) continue;
-          this.remove(waiter);
-          waiter.refuse(answered ? 'insufficient' : 'unavailable');
+          this.#refuse(waiter, answered ? 'insufficient' : 'unavailable');
         }
         this.#serveUser(user);
       }
