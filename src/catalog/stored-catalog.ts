@@ -1,5 +1,6 @@
 import { routingPolicies } from '../base/routing-policy.ts';
 import type { Row, SqlValue, Statement, Database, Transaction } from '../storage/database.ts';
+import { placesOf } from '../storage/sql.ts';
 import type { Resealer, Sealer } from '../storage/seal.ts';
 import type { Price } from './price.ts';
 import type { Channel, ChannelFacts, Group, Model } from './snapshot.ts';
@@ -31,12 +32,11 @@ export function upsert(
     return [];
   const columns = [...Object.keys(values), 'changed_at'];
   const [key] = columns;
-  const places = columns.map((_, index) => `$${index + 1}`);
   const updates = [
     ...columns.slice(1).map((column) => `${column}=excluded.${column}`),
     `version=${table}.version+1`,
   ];
-  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) ON CONFLICT (${key}) DO UPDATE SET ${updates.join(', ')}`;
+  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placesOf(columns)}) ON CONFLICT (${key}) DO UPDATE SET ${updates.join(', ')}`;
   return [{ sql, params: [...Object.values(values), at] }];
 }
 

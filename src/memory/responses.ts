@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { type JsonObject, objectOf, objectsOf, textOf } from '../base/json.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
+import { placesOf } from '../storage/sql.ts';
 import { expiredAtOnceMax } from './expiry.ts';
 import type { PayBack } from './idempotency.ts';
 
@@ -239,9 +240,8 @@ class DatabaseResponseStore implements ResponseStore {
 
   async items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>> {
     if (ids.length === 0) return new Map();
-    const places = ids.map((_, i) => `$${i + 3}`).join(', ');
     const rows = await this.#database.query(
-      `SELECT * FROM response WHERE expires_at>$2 AND id IN (SELECT response FROM response_item WHERE account=$1 AND id IN (${places}))`,
+      `SELECT * FROM response WHERE expires_at>$2 AND id IN (SELECT response FROM response_item WHERE account=$1 AND id IN (${placesOf(ids, 3)}))`,
       [account, this.#clock.now(), ...ids],
     );
     const found = new Map<string, Item>();

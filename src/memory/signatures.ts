@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type OnError, WorkOutcomes } from '../storage/repeat.ts';
 import type { Sealer } from '../storage/seal.ts';
+import { placesOf } from '../storage/sql.ts';
 import { expiredAtOnceMax } from './expiry.ts';
 
 /** Tool call → its signature. */
@@ -101,9 +102,8 @@ class DatabaseSignatureStore implements SignatureStore {
     found: Map<string, string>,
   ): Promise<Signatures> {
     const now = this.#clock.now();
-    const places = missing.map((_, i) => `$${i + 4}`).join(', ');
     const rows = await this.#database.query(
-      `SELECT call, sealed, expires_at FROM signature WHERE account=$1 AND signer=$2 AND expires_at>$3 AND call IN (${places})`,
+      `SELECT call, sealed, expires_at FROM signature WHERE account=$1 AND signer=$2 AND expires_at>$3 AND call IN (${placesOf(missing, 4)})`,
       [account, signer, now, ...missing],
     );
     for (const call of missing)

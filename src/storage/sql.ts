@@ -41,6 +41,10 @@ export class WhereClause {
   }
 }
 
+/** Placeholders for the values of a list, `$1,$2,…`; the first one is `$first`. */
+export const placesOf = (values: readonly SqlValue[], first = 1): string =>
+  values.map((_, index) => `$${first + index}`).join();
+
 /**
  * A pattern for `LOWER(column) LIKE LOWER(pattern) ESCAPE '!'` that matches values that contain the
  * text; wildcards in the text are escaped. The database lowers both sides, because not every

@@ -6,7 +6,7 @@ import {
   openHold,
 } from '../../ledger/transactions/hold.ts';
 import type { Database, Statement, Transaction, SqlValue } from '../../storage/database.ts';
-import { skipLocked } from '../../storage/sql.ts';
+import { placesOf, skipLocked } from '../../storage/sql.ts';
 import {
   channelNameOf,
   type NewTask,
@@ -66,7 +66,7 @@ export function* insertTask(
   };
   const columns = Object.keys(values);
   yield {
-    sql: `INSERT INTO task (${columns.join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})`,
+    sql: `INSERT INTO task (${columns.join(', ')}) VALUES (${placesOf(columns)})`,
     params: Object.values(values),
   };
   return { kind: 'inserted' };
