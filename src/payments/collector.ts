@@ -2,7 +2,6 @@ import { isAway } from '../storage/database.ts';
 import { type PaymentContext, type PaymentLimits, backoffMs } from './context.ts';
 import {
   type Order,
-  type OrderRefund,
   claimOrders,
   endOrder,
   markScanned,
@@ -12,7 +11,13 @@ import {
   recordReturn,
   findOrder,
 } from './orders.ts';
-import { claimRefunds, endRefund, markRefundSent, planRefund } from './refunds.ts';
+import {
+  claimRefunds,
+  endRefund,
+  markRefundSent,
+  type OrderRefund,
+  planRefund,
+} from './refunds.ts';
 import {
   type Wallet,
   type WalletId,

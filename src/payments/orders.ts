@@ -12,6 +12,55 @@ export const walletAccount = (wallet: WalletId): string => `wallet:${wallet}`;
 /** The wallet's number is the transfer's id: no payment is credited twice. */
 export const transferOf = (wallet: WalletId, number: string): string => `${wallet}:${number}`;
 
+/**
+ * `closed`: nobody can pay the order any more, but a payment made at that moment is credited.
+ * `failed`: the wallet refused the order.
+ */
+const orderStates = ['waiting', 'closed', 'failed', 'credited'] as const;
+export type PaymentOrderState = (typeof orderStates)[number];
+
+/** The smallest top-up: a smaller one would cost more in transfer fees. */
+export const orderAmountMin: Nano = 1_000_000_000n;
+
+/** A top-up. Times are wall clock, ms. */
+export interface Order {
+  /** `ord_…`; also the wallet's `out_trade_no`. */
+  readonly id: string;
+  readonly account: string;
+  readonly wallet: WalletId;
+  readonly method: PayMethod;
+  readonly amount: Nano;
+  readonly state: PaymentOrderState;
+  /** The payer has scanned the code, as far as the wallet reports it. */
+  readonly scanned: boolean;
+  /**
+   * The content of the QR code, or the address of the wallet's page (on a phone the first one,
+   * which does not last); undefined: the wallet has not answered.
+   */
+  readonly code: string | undefined;
+  /** The text that the payer reads: a wallet wants it unchanged when it gets the order again. */
+  readonly subject: string;
+  /** The wallet's own number of the payment. */
+  readonly number: string | undefined;
+  /** The id of the ledger's transfer, once credited. */
+  readonly transfer: string | undefined;
+  /** The sum of refunds in progress; `refunded` is the sum of finished ones. */
+  readonly refunding: Nano;
+  readonly refunded: Nano;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** A closed order may still be credited: it was paid at that moment. */
+  readonly closedAt: number | undefined;
+  readonly paidAt: number | undefined;
+  readonly creditedAt: number | undefined;
+  /** When its owner last had something new to see: for the event stream. */
+  readonly changedAt: number;
+  readonly claims: bigint;
+  readonly faults: number;
+  /** The latest problem at the wallet, for the operator. */
+  readonly trouble: string | undefined;
+}
+
 export interface NewOrder {
   readonly id: string;
   readonly account: string;
@@ -130,6 +179,15 @@ export async function markScanned(database: Database, id: string, at: number): P
   );
 }
 
+/** The order, locked: payments and refunds of one order take turns. */
+export function* lockOrder(id: string): Transaction<Order | undefined> {
+  const [row] = yield {
+    sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *',
+    params: [id],
+  };
+  return row && readOrder(row);
+}
+
 /**
  * `differs`: the payment does not fit an order of ours, and is kept for the operator. `unconfirmed`:
  * it fits, but only a query tells whether the wallet has it still.
@@ -148,12 +206,8 @@ export function* recordPayment(
   at: number,
   confirmedBefore?: number,
 ): Transaction<PaymentOutcome> {
-  const [row] = yield {
-    sql: 'UPDATE payment_order SET id=id WHERE id=$1 AND wallet=$2 RETURNING *',
-    params: [payment.orderId, wallet],
-  };
-  if (row === undefined) return yield* keepUnmatched(wallet, payment, 'no such order', at);
-  const order = readOrder(row);
+  const order = yield* lockOrder(payment.orderId);
+  if (order?.wallet !== wallet) return yield* keepUnmatched(wallet, payment, 'no such order', at);
   if (order.amount !== payment.amount || payment.currency !== 'CNY')
     return yield* keepUnmatched(wallet, payment, 'another amount', at);
   if (order.number === payment.number) return 'known';
@@ -188,11 +242,8 @@ export function* recordPayment(
  * may still be there, and the wallet does not say how much.
  */
 export function* recordReturn(wallet: WalletId, payment: Payment, at: number): Transaction<void> {
-  const [row] = yield {
-    sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *',
-    params: [payment.orderId],
-  };
-  if (row === undefined || readOrder(row).state === 'credited') return;
+  const order = yield* lockOrder(payment.orderId);
+  if (order === undefined || order.state === 'credited') return;
   yield* keepUnmatched(wallet, payment, 'given back at the wallet', at);
 }
 
@@ -423,78 +474,6 @@ export async function countUnmatched(database: Database, since: number): Promise
   return Number((await database.query(sql, [since]))[0]?.['count']);
 }
 
-/**
- * `closed`: nobody can pay the order any more, but a payment made at that moment is credited.
- * `failed`: the wallet refused the order.
- */
-const orderStates = ['waiting', 'closed', 'failed', 'credited'] as const;
-export type PaymentOrderState = (typeof orderStates)[number];
-
-/** The smallest top-up: a smaller one would cost more in transfer fees. */
-export const orderAmountMin: Nano = 1_000_000_000n;
-
-/** A top-up. Times are wall clock, ms. */
-export interface Order {
-  /** `ord_…`; also the wallet's `out_trade_no`. */
-  readonly id: string;
-  readonly account: string;
-  readonly wallet: WalletId;
-  readonly method: PayMethod;
-  readonly amount: Nano;
-  readonly state: PaymentOrderState;
-  /** The payer has scanned the code, as far as the wallet reports it. */
-  readonly scanned: boolean;
-  /**
-   * The content of the QR code, or the address of the wallet's page (on a phone the first one,
-   * which does not last); undefined: the wallet has not answered.
-   */
-  readonly code: string | undefined;
-  /** The text that the payer reads: a wallet wants it unchanged when it gets the order again. */
-  readonly subject: string;
-  /** The wallet's own number of the payment. */
-  readonly number: string | undefined;
-  /** The id of the ledger's transfer, once credited. */
-  readonly transfer: string | undefined;
-  /** The sum of refunds in progress; `refunded` is the sum of finished ones. */
-  readonly refunding: Nano;
-  readonly refunded: Nano;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-  /** A closed order may still be credited: it was paid at that moment. */
-  readonly closedAt: number | undefined;
-  readonly paidAt: number | undefined;
-  readonly creditedAt: number | undefined;
-  /** When its owner last had something new to see: for the event stream. */
-  readonly changedAt: number;
-  readonly claims: bigint;
-  readonly faults: number;
-  /** The latest problem at the wallet, for the operator. */
-  readonly trouble: string | undefined;
-}
-
-const refundStates = ['held', 'asked', 'refunded', 'failed'] as const;
-/** `held`: the money is set aside. `asked`: the wallet may have got the refund. */
-type OrderRefundState = (typeof refundStates)[number];
-
-/** Money on its way back to the payer. */
-export interface OrderRefund {
-  /** `rfd_…`; also the id of the hold and of the transfer, and the wallet's `out_refund_no`. */
-  readonly id: string;
-  readonly orderId: string;
-  readonly account: string;
-  readonly amount: Nano;
-  readonly reason: string;
-  readonly state: OrderRefundState;
-  readonly number: string | undefined;
-  readonly createdAt: number;
-  readonly endedAt: number | undefined;
-  readonly claims: bigint;
-  readonly faults: number;
-  /** The last request for it whose outcome is unknown. */
-  readonly unknownAt: number | undefined;
-  readonly trouble: string | undefined;
-}
-
 export function readOrder(row: Row): Order {
   return {
     id: textColumn(row, 'id'),
@@ -524,31 +503,13 @@ export function readOrder(row: Row): Order {
 
 export const readWallet = (row: Row): WalletId => oneOf(walletIds, row['wallet']);
 
-export function readRefund(row: Row): OrderRefund {
-  return {
-    id: textColumn(row, 'id'),
-    orderId: textColumn(row, 'order_id'),
-    account: textColumn(row, 'account'),
-    amount: integerColumn(row, 'amount'),
-    reason: textColumn(row, 'reason'),
-    state: oneOf(refundStates, row['state']),
-    number: textOr(row, 'number'),
-    createdAt: Number(integerColumn(row, 'created_at')),
-    endedAt: timeOr(row, 'ended_at'),
-    claims: integerColumn(row, 'claims'),
-    faults: Number(integerColumn(row, 'faults')),
-    unknownAt: timeOr(row, 'unknown_at'),
-    trouble: textOr(row, 'trouble'),
-  };
-}
-
-function oneOf<const Value extends string>(values: readonly Value[], value: unknown): Value {
+export function oneOf<const Value extends string>(values: readonly Value[], value: unknown): Value {
   const found = values.find((known) => known === value);
   assert(found !== undefined, `${String(value)} is one of ${values.join(', ')}`);
   return found;
 }
 
-const textOr = (row: Row, column: string): string | undefined =>
+export const textOr = (row: Row, column: string): string | undefined =>
   row[column] === null ? undefined : textColumn(row, column);
-const timeOr = (row: Row, column: string): number | undefined =>
+export const timeOr = (row: Row, column: string): number | undefined =>
   row[column] === null ? undefined : Number(integerColumn(row, column));

@@ -4,8 +4,8 @@ import { objectOf } from '../base/json.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
 import type { PaymentContext } from './context.ts';
-import { hastenOrder, type Order, type OrderRefund, ordersNamed, ordersPaid } from './orders.ts';
-import { refundsBegun, refundsNamed } from './refunds.ts';
+import { hastenOrder, type Order, ordersNamed, ordersPaid } from './orders.ts';
+import { type OrderRefund, refundsBegun, refundsNamed } from './refunds.ts';
 import { dayBounds, chinaDate, dayBefore, timeOfDay } from './wallet-formats.ts';
 import type { BillLine, Wallet, WalletFault, WalletId } from './wallet.ts';
 

@@ -1,15 +1,40 @@
+import type { Nano } from '../base/money.ts';
 import { endPayout, openPayout } from '../ledger/transactions/hold.ts';
-import type { Database, Transaction } from '../storage/database.ts';
-import { skipLocked, WhereClause } from '../storage/sql.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import { integerColumn, skipLocked, textColumn, WhereClause } from '../storage/sql.ts';
 import {
+  lockOrder,
+  oneOf,
   type Order,
-  type OrderRefund,
-  readOrder,
-  readRefund,
   readWallet,
+  textOr,
+  timeOr,
   walletAccount,
 } from './orders.ts';
 import type { WalletId } from './wallet.ts';
+
+const refundStates = ['held', 'asked', 'refunded', 'failed'] as const;
+/** `held`: the money is set aside. `asked`: the wallet may have got the refund. */
+type OrderRefundState = (typeof refundStates)[number];
+
+/** Money on its way back to the payer. */
+export interface OrderRefund {
+  /** `rfd_…`; also the id of the hold and of the transfer, and the wallet's `out_refund_no`. */
+  readonly id: string;
+  readonly orderId: string;
+  readonly account: string;
+  readonly amount: Nano;
+  readonly reason: string;
+  readonly state: OrderRefundState;
+  readonly number: string | undefined;
+  readonly createdAt: number;
+  readonly endedAt: number | undefined;
+  readonly claims: bigint;
+  readonly faults: number;
+  /** The last request for it whose outcome is unknown. */
+  readonly unknownAt: number | undefined;
+  readonly trouble: string | undefined;
+}
 
 export interface NewRefund {
   readonly id: string;
@@ -37,12 +62,8 @@ export function* beginRefund(
   refund: NewRefund,
   beside?: (order: Order, refundId: string) => Transaction<unknown>,
 ): Transaction<BeginRefundResult> {
-  const [row] = yield {
-    sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *',
-    params: [refund.orderId],
-  };
-  if (row === undefined) return { kind: 'no such order' };
-  const order = readOrder(row);
+  const order = yield* lockOrder(refund.orderId);
+  if (order === undefined) return { kind: 'no such order' };
   const [known] = yield {
     sql: 'SELECT * FROM payment_refund WHERE order_id=$1 AND idempotency_key=$2',
     params: [order.id, refund.idempotencyKey],
@@ -94,7 +115,7 @@ export type RefundEnd =
  * process's answer decides.
  */
 export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Transaction<boolean> {
-  yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1', params: [refund.orderId] };
+  yield* lockOrder(refund.orderId);
   const paid = end.kind === 'refunded';
   const ended = yield {
     sql: `UPDATE payment_refund SET state=$2, number=$3, trouble=$4, ended_at=$5, next_look_at=NULL
@@ -245,4 +266,22 @@ export async function refundsBegun(
   const sql = `SELECT r.* FROM payment_refund r JOIN payment_order o ON o.id=r.order_id
     WHERE o.wallet=$1 AND r.ended_at>=$2 AND r.created_at>=$2 AND r.created_at<$3`;
   return (await database.query(sql, [wallet, from, to])).map(readRefund);
+}
+
+export function readRefund(row: Row): OrderRefund {
+  return {
+    id: textColumn(row, 'id'),
+    orderId: textColumn(row, 'order_id'),
+    account: textColumn(row, 'account'),
+    amount: integerColumn(row, 'amount'),
+    reason: textColumn(row, 'reason'),
+    state: oneOf(refundStates, row['state']),
+    number: textOr(row, 'number'),
+    createdAt: Number(integerColumn(row, 'created_at')),
+    endedAt: timeOr(row, 'ended_at'),
+    claims: integerColumn(row, 'claims'),
+    faults: Number(integerColumn(row, 'faults')),
+    unknownAt: timeOr(row, 'unknown_at'),
+    trouble: textOr(row, 'trouble'),
+  };
 }

@@ -4,14 +4,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import {
   type Order,
-  type OrderRefund,
   findOrder,
   listOrders,
   type OrderFilter,
   ordersSince,
 } from '../../payments/orders.ts';
 import type { Payments } from '../../payments/payments.ts';
-import { refundsOf } from '../../payments/refunds.ts';
+import { type OrderRefund, refundsOf } from '../../payments/refunds.ts';
 import { type PayMethod, walletIds } from '../../payments/wallet.ts';
 import type { Database } from '../../storage/database.ts';
 import type {
