@@ -1,5 +1,5 @@
 import type { Fraction } from '../base/fraction.ts';
-import { objectOf, parse } from '../base/json.ts';
+import { type JsonObject, objectOf, parse } from '../base/json.ts';
 import type { Row } from '../storage/database.ts';
 import { type ImportSource, ImportSourceError } from './source.ts';
 import types from './data/channel-types.json' with { type: 'json' };
@@ -203,12 +203,7 @@ const listed = (written: string, between: RegExp): readonly string[] => [
   ),
 ];
 
-/** The object in a JSON text; undefined when the text is no JSON object. */
-export function parsedObject(json: string): Readonly<Record<string, unknown>> | undefined {
-  return objectOf(parse(json));
-}
-
-const object = (json: string): Readonly<Record<string, unknown>> => parsedObject(json) ?? {};
+const object = (json: string): JsonObject => objectOf(parse(json)) ?? {};
 
 /**
  * The contents of another gateway's database, in its own terms: new-api, or one-api, from which it

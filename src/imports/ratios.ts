@@ -1,8 +1,9 @@
 import { type Fraction, fraction, unity, product } from '../base/fraction.ts';
+import { objectOf, parse } from '../base/json.ts';
 import type { BundledModel } from '../catalog/bundled.ts';
 import { decimalText, divided, roundedUp, readDecimal } from '../catalog/decimal.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
-import { type ForeignInstallation, type UnitWorth, parsedObject } from './new-api.ts';
+import type { ForeignInstallation, UnitWorth } from './new-api.ts';
 import type { ImportNote } from './report.ts';
 
 /**
@@ -74,7 +75,7 @@ export function readRatios(foreign: ForeignInstallation, worth: UnitWorth): Rati
   const notes: ImportNote[] = [];
   const table = (option: string): RatioTable | undefined => savedTable(foreign, option, notes);
   const tables: Tables = new Map(tableOptions.map((option) => [option, table(option)]));
-  const modes = parsedObject(foreign.options.get(modesOption) ?? '') ?? {};
+  const modes = objectOf(parse(foreign.options.get(modesOption) ?? '')) ?? {};
   return {
     groups: table(groupsOption) ?? new Map([['default', unity]]),
     usable: usableGroups(foreign),
@@ -186,7 +187,7 @@ function savedTable(
   const json = options.get(name);
   if (json === undefined || json.trim() === '') return undefined;
   const what = `option ${name}`;
-  const saved = parsedObject(json);
+  const saved = objectOf(parse(json));
   if (saved === undefined) {
     notes.push({ what, note: 'it cannot be read, and counts as not saved' });
     return undefined;
@@ -206,7 +207,7 @@ function savedTable(
 
 /** The groups that users could choose by themselves; undefined: not saved. */
 function usableGroups({ options }: ForeignInstallation): ReadonlySet<string> | undefined {
-  const saved = parsedObject(options.get('UserUsableGroups') ?? '');
+  const saved = objectOf(parse(options.get('UserUsableGroups') ?? ''));
   return saved && new Set(Object.keys(saved));
 }
 
@@ -218,7 +219,7 @@ function ignoredOptions({ options }: ForeignInstallation): readonly ImportNote[]
   const names = [...options].flatMap(([name, value]) =>
     aboutPrices.test(name) &&
     !importedOptions.has(name) &&
-    Object.keys(parsedObject(value) ?? {}).length > 0
+    Object.keys(objectOf(parse(value)) ?? {}).length > 0
       ? [name]
       : [],
   );

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { dayMs } from '../base/calendar.ts';
-import { objectOf, parse } from '../base/json.ts';
 import type { Nano } from '../base/money.ts';
 
 /** Both wallets use one time zone, which has no summer time. */
@@ -80,11 +79,6 @@ export function ofYuanText(text: unknown): Nano | undefined {
   const nano =
     (BigInt(parts[2] ?? '0') * 100n + BigInt((parts[3] ?? '').padEnd(2, '0'))) * nanoPerFen;
   return parts[1] === '-' ? -nano : nano;
-}
-
-/** The members of a JSON object; undefined when the text is no such object. */
-export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  return objectOf(parse(text));
 }
 
 /** A text that is not empty. */

@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import { type JsonObject, objectOf, parse } from '../../base/json.ts';
 import { messageOf } from '../../base/thrown.ts';
 import { callControl } from '../../http/control-call.ts';
-import { plainTime, jsonObject, nonEmptyText } from '../wallet-formats.ts';
+import { plainTime, nonEmptyText } from '../wallet-formats.ts';
 import { unclearFault, type WalletFault } from '../wallet.ts';
 import { rsaSign, rsaVerifies } from './rsa.ts';
 
@@ -18,7 +19,7 @@ export interface AlipayAccount {
 
 /** `none`: Alipay itself refused, in a signed answer. */
 export type AlipayReply =
-  | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'ok'; readonly body: JsonObject }
   | {
       readonly kind: 'none';
       readonly code: string;
@@ -48,12 +49,8 @@ export class AlipayCaller {
    * One call: common parameters in the address, its content in the body, both signed. An answer
    * that Alipay did not sign counts as unknown.
    */
-  async call(
-    method: string,
-    content: Readonly<Record<string, unknown>>,
-    more: Parameters = {},
-  ): Promise<AlipayReply> {
-    const { biz_content, ...query } = this.signed(method, content, more);
+  async call(method: string, content: JsonObject, more: Parameters = {}): Promise<AlipayReply> {
+    const { biz_content, ...query } = this.#signed(method, content, more);
     try {
       const reply = await callControl(
         `${this.#account.gateway}?${String(new URLSearchParams(query))}`,
@@ -74,11 +71,11 @@ export class AlipayCaller {
   }
 
   /** The address of a page of Alipay's that the payer opens. */
-  page(method: string, content: Readonly<Record<string, unknown>>, more: Parameters): string {
-    return `${this.#account.gateway}?${String(new URLSearchParams(this.signed(method, content, more)))}`;
+  page(method: string, content: JsonObject, more: Parameters): string {
+    return `${this.#account.gateway}?${String(new URLSearchParams(this.#signed(method, content, more)))}`;
   }
 
-  signed(method: string, content: Readonly<Record<string, unknown>>, more: Parameters): Parameters {
+  #signed(method: string, content: JsonObject, more: Parameters): Parameters {
     const parameters = {
       app_id: this.#account.appId,
       method,
@@ -105,7 +102,7 @@ export class AlipayCaller {
       return unclearFault(
         `Alipay's answer (${status}) is not signed as it should be: ${subCodeOf(text)}`,
       );
-    const body = jsonObject(part);
+    const body = objectOf(parse(part));
     const code = nonEmptyText(body?.['code']) ?? '';
     if (body === undefined) return unclearFault("Alipay's answer is no JSON");
     if (code === '10000') return { kind: 'ok', body };

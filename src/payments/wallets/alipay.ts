@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { messageOf } from '../../base/thrown.ts';
 import { callControl } from '../../http/control-call.ts';
 import { plainTime, readPlainTime, ofYuanText, yuanText, nonEmptyText } from '../wallet-formats.ts';
@@ -27,8 +28,6 @@ import {
   notificationIsSigned,
 } from './alipay-call.ts';
 import { type BillCells, namesOf, readLines, unzip } from './bill-files.ts';
-
-type Members = Readonly<Record<string, unknown>>;
 
 const billBytesMax = 64 * 1024 * 1024;
 const taken: NotificationReply = { status: 200, type: 'text/plain', body: 'success' };
@@ -200,7 +199,7 @@ export class Alipay implements Wallet {
 }
 
 /** Alipay's trades are in yuan unless the answer names another currency. */
-function paymentOf(body: Members, time: unknown): Payment | undefined {
+function paymentOf(body: JsonObject, time: unknown): Payment | undefined {
   const amount = ofYuanText(body['total_amount']);
   const number = nonEmptyText(body['trade_no']);
   const orderId = nonEmptyText(body['out_trade_no']);
@@ -216,7 +215,7 @@ function paymentOf(body: Members, time: unknown): Payment | undefined {
   };
 }
 
-function standingOf(body: Members, orderId: string): PaymentStatus {
+function standingOf(body: JsonObject, orderId: string): PaymentStatus {
   const state = body['trade_status'];
   if (state === 'WAIT_BUYER_PAY') return { kind: 'waiting', scanned: true };
   const payment = paymentOf(body, body['send_pay_date']);

@@ -1,11 +1,11 @@
 import { type KeyObject, createDecipheriv } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
-import { objectOf } from '../../base/json.ts';
+import { type JsonObject, objectOf, parse } from '../../base/json.ts';
 import { randomText } from '../../base/random.ts';
 import { messageOf } from '../../base/thrown.ts';
 import { callControl } from '../../http/control-call.ts';
-import { jsonObject, nonEmptyText } from '../wallet-formats.ts';
+import { nonEmptyText } from '../wallet-formats.ts';
 import { unclearFault, type WalletFault } from '../wallet.ts';
 import { publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
 
@@ -24,7 +24,7 @@ export interface WechatAccount extends Merchant {
 
 /** `none`: WeChat refused, in a signed answer. */
 export type WechatReply =
-  | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'ok'; readonly body: JsonObject }
   | {
       readonly kind: 'none';
       readonly status: number;
@@ -151,7 +151,7 @@ export class WechatCaller {
       signal: this.#stop,
     }).catch(() => undefined);
     const text = reply?.bytes.toString('utf8') ?? '';
-    const data = jsonObject(text)?.['data'];
+    const data = objectOf(parse(text))?.['data'];
     if (reply?.status !== 200 || !Array.isArray(data)) return undefined;
     const keys = new Map<string, KeyObject>();
     for (const item of data.map(objectOf)) {
@@ -167,7 +167,7 @@ export class WechatCaller {
 }
 
 function read(status: number, text: string): WechatReply {
-  const body = text === '' ? {} : jsonObject(text);
+  const body = text === '' ? {} : objectOf(parse(text));
   if (body === undefined) return unclearFault(`WeChat Pay's answer (${status}) is no JSON`);
   if (status >= 200 && status < 300) return { kind: 'ok', body };
   const code = nonEmptyText(body['code']) ?? '';
@@ -252,10 +252,7 @@ const tagBytes = 16;
  * Decrypts a resource that WeChat encrypted with the APIv3 key (`AEAD_AES_256_GCM`): base64 of the
  * ciphertext and its tag. Undefined when it was encrypted with another key.
  */
-export function unseal(
-  key: Buffer,
-  resource: Readonly<Record<string, unknown>>,
-): string | undefined {
+export function unseal(key: Buffer, resource: JsonObject): string | undefined {
   const nonce = nonEmptyText(resource['nonce']);
   const bytes = Buffer.from(nonEmptyText(resource['ciphertext']) ?? '', 'base64');
   if (

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { Clock } from '../../base/clock.ts';
-import { objectOf } from '../../base/json.ts';
+import { type JsonObject, objectOf, parse } from '../../base/json.ts';
 import { messageOf } from '../../base/thrown.ts';
 import {
   readTime,
   rfc3339,
   fenOf,
   ofFen,
-  jsonObject,
   nonEmptyText,
   ofYuanText,
   readPlainTime,
@@ -33,8 +32,6 @@ import {
 } from '../wallet.ts';
 import { type BillCells, namesOf, readLines } from './bill-files.ts';
 import { type WechatAccount, WechatCaller, type WechatReply, unseal } from './wechat-call.ts';
-
-type Members = Readonly<Record<string, unknown>>;
 
 const reasonBytesMax = 80;
 const billBytesMax = 64 * 1024 * 1024;
@@ -153,9 +150,9 @@ export class WechatPay implements Wallet {
     const text = body.toString('utf8');
     if (!(await this.#caller.signed(headers, text)))
       return { kind: 'refused', why: 'not signed by WeChat Pay, or not now' };
-    const notification = jsonObject(text);
+    const notification = objectOf(parse(text));
     const plain = unseal(this.#account.apiV3Key, objectOf(notification?.['resource']) ?? {});
-    const resource = plain === undefined ? undefined : jsonObject(plain);
+    const resource = plain === undefined ? undefined : objectOf(parse(plain));
     const event = nonEmptyText(notification?.['event_type']);
     if (resource === undefined || event === undefined)
       return { kind: 'refused', why: 'not sealed with our APIv3 key' };
@@ -185,7 +182,7 @@ export class WechatPay implements Wallet {
     return Buffer.isBuffer(file) ? await billOf(file, reply.body) : file;
   }
 
-  #standingOf(body: Members, orderId: string): PaymentStatus {
+  #standingOf(body: JsonObject, orderId: string): PaymentStatus {
     const state = body['trade_state'];
     if (state === 'NOTPAY' || state === 'PAYERROR' || state === 'USERPAYING')
       return { kind: 'waiting', scanned: state === 'USERPAYING' };
@@ -199,7 +196,7 @@ export class WechatPay implements Wallet {
       : unclearFault('WeChat Pay answers with a payment that is not ours');
   }
 
-  #paymentNotification(resource: Members): WalletNotification {
+  #paymentNotification(resource: JsonObject): WalletNotification {
     if (resource['trade_state'] !== 'SUCCESS') return { kind: 'other' };
     const payment = this.#paymentOf(resource);
     return payment === undefined
@@ -208,7 +205,7 @@ export class WechatPay implements Wallet {
   }
 
   /** Undefined when a member is missing, or the payment belongs to another merchant or app. */
-  #paymentOf(body: Members): Payment | undefined {
+  #paymentOf(body: JsonObject): Payment | undefined {
     const { appId, mchId } = this.#account;
     const amount = objectOf(body['amount']);
     const total = ofFen(amount?.['total']);
@@ -236,7 +233,7 @@ function cut(text: string, bytesMax: number): string {
   return cutText;
 }
 
-function refundOf(body: Members, id: string): RefundStatus {
+function refundOf(body: JsonObject, id: string): RefundStatus {
   if (body['out_refund_no'] !== id) return unclearFault('WeChat Pay answers with another refund');
   const status = body['status'];
   if (status === 'SUCCESS') return { kind: 'done', number: nonEmptyText(body['refund_id']) };
@@ -261,7 +258,7 @@ function faultOf(reply: WechatReply): WalletFault {
 }
 
 /** WeChat hashes the text before it compresses it. */
-async function billOf(file: Buffer, statement: Members): Promise<WalletBill> {
+async function billOf(file: Buffer, statement: JsonObject): Promise<WalletBill> {
   let text: Buffer;
   try {
     text = gunzipSync(file, { maxOutputLength: billBytesMax });
