@@ -266,30 +266,30 @@ export async function pollRefund(
   const { database, clock, limits, log } = parts;
   const order = await findOrder(database, refund.orderId);
   if (order === undefined || !(await markRefundSent(database, refund, clock.now()))) return;
-  const standing = await standingOf(parts, wallet, order, refund);
+  const outcome = await refundOutcome(parts, wallet, order, refund);
   const now = clock.now();
-  if (standing.kind === 'done') {
+  if (outcome.kind === 'done') {
     await database.transact(() =>
-      endRefund(refund, { kind: 'refunded', wallet: wallet.id, number: standing.number }, now),
+      endRefund(refund, { kind: 'refunded', wallet: wallet.id, number: outcome.number }, now),
     );
     return log({ event: 'refunded', wallet: wallet.id, id: refund.id });
   }
-  if (standing.kind === 'failed') {
-    const why = standing.why ?? 'the wallet closed it';
+  if (outcome.kind === 'failed') {
+    const why = outcome.why ?? 'the wallet closed it';
     await database.transact(() => endRefund(refund, { kind: 'failed', why }, now));
     return log({ event: 'trouble', wallet: wallet.id, id: refund.id, why });
   }
-  const unknown = standing.kind === 'fault' && !standing.sure;
-  const troubled = standing.kind === 'fault' || standing.kind === 'stuck';
+  const unknown = outcome.kind === 'fault' && !outcome.sure;
+  const troubled = outcome.kind === 'fault' || outcome.kind === 'stuck';
   const faults = troubled ? refund.faults + 1 : 0;
   const unknownAt = unknown ? now : refund.unknownAt;
   await planRefund(database, refund, {
     nextLookAt: now + (faults > 0 ? backoffMs(limits, faults) : pendingMs(limits, refund, now)),
     faults,
     unknownAt,
-    trouble: troubled ? standing.why : undefined,
+    trouble: troubled ? outcome.why : undefined,
   });
-  if (troubled) log({ event: 'trouble', wallet: wallet.id, id: refund.id, why: standing.why });
+  if (troubled) log({ event: 'trouble', wallet: wallet.id, id: refund.id, why: outcome.why });
 }
 
 /** The delay before the next query of a refund that its wallet is processing, maybe for days. */
@@ -299,7 +299,7 @@ const pendingMs = (
   now: number,
 ): number => Math.min(backoffMsMax, Math.max(queryMsMin, Math.ceil((now - createdAt) / 4)));
 
-type Outcome =
+type RefundOutcome =
   | Exclude<RefundStatus, { readonly kind: 'failed' } | { readonly kind: 'absent' }>
   | { readonly kind: 'failed'; readonly why?: string };
 
@@ -307,12 +307,12 @@ type Outcome =
  * A refund that the wallet may have is queried before it is requested again; the wallet pays the
  * same number once, so a repeated request is harmless.
  */
-async function standingOf(
+async function refundOutcome(
   parts: PaymentContext,
   wallet: Wallet,
   order: Order,
   refund: OrderRefund,
-): Promise<Outcome> {
+): Promise<RefundOutcome> {
   if (refund.state === 'asked') {
     const before = await wallet.refundStatus(refund);
     if (before.kind === 'failed') return { kind: 'failed' };
@@ -342,7 +342,7 @@ async function refused(
   wallet: Wallet,
   refund: OrderRefund,
   why: string,
-): Promise<Outcome> {
+): Promise<RefundOutcome> {
   const known = await wallet.refundStatus(refund);
   if (known.kind === 'failed') return { kind: 'failed' };
   if (known.kind !== 'absent') return known;

@@ -105,7 +105,7 @@ export class Alipay implements Wallet {
   async orderStatus(orderId: string): Promise<PaymentStatus> {
     const reply = await this.#caller.call('alipay.trade.query', { out_trade_no: orderId });
     if (reply.kind === 'none' && reply.subCode === absent) return { kind: 'absent' };
-    return reply.kind === 'ok' ? standingOf(reply.body, orderId) : faultOf(reply);
+    return reply.kind === 'ok' ? paymentStatusOf(reply.body, orderId) : faultOf(reply);
   }
 
   async close(orderId: string): Promise<CloseResult> {
@@ -215,7 +215,7 @@ function paymentOf(body: JsonObject, time: unknown): Payment | undefined {
   };
 }
 
-function standingOf(body: JsonObject, orderId: string): PaymentStatus {
+function paymentStatusOf(body: JsonObject, orderId: string): PaymentStatus {
   const state = body['trade_status'];
   if (state === 'WAIT_BUYER_PAY') return { kind: 'waiting', scanned: true };
   const payment = paymentOf(body, body['send_pay_date']);

@@ -107,7 +107,7 @@ export class WechatPay implements Wallet {
       `/v3/pay/transactions/out-trade-no/${orderId}?mchid=${this.#account.mchId}`,
     );
     if (reply.kind === 'none' && absentCodes.has(reply.code)) return { kind: 'absent' };
-    return reply.kind === 'ok' ? this.#standingOf(reply.body, orderId) : faultOf(reply);
+    return reply.kind === 'ok' ? this.#paymentStatusOf(reply.body, orderId) : faultOf(reply);
   }
 
   async close(orderId: string): Promise<CloseResult> {
@@ -182,7 +182,7 @@ export class WechatPay implements Wallet {
     return Buffer.isBuffer(file) ? await billOf(file, reply.body) : file;
   }
 
-  #standingOf(body: JsonObject, orderId: string): PaymentStatus {
+  #paymentStatusOf(body: JsonObject, orderId: string): PaymentStatus {
     const state = body['trade_state'];
     if (state === 'NOTPAY' || state === 'PAYERROR' || state === 'USERPAYING')
       return { kind: 'waiting', scanned: state === 'USERPAYING' };
