@@ -1,17 +1,20 @@
+import { fractionText } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
-import { measures } from '../base/quantities.ts';
+import { isMeasure, measures } from '../base/quantities.ts';
 import { reason } from '../base/reason.ts';
 import {
   calendars as bundledCalendars,
   type Calendar,
+  minuteText,
   type PriceWindow,
   type PriceWindows,
+  type Times,
 } from './price-windows.ts';
 import type { WrittenPrice, WrittenWindow } from './config-schema.ts';
 import { type ConfigReport, unknownName } from './config-report.ts';
 import type { Price, PriceTier, Rates } from './price.ts';
 import { mapped } from './price-json.ts';
-import { nanoPerMillion, priceLacks, variantMeasure } from './price-members.ts';
+import { nanoPerMillion, priceLacks, rateText, variantMeasure } from './price-members.ts';
 import type { ConfigPath } from './problem.ts';
 import type { ModelKind } from './snapshot.ts';
 
@@ -152,3 +155,67 @@ function readVariants(
   }
   return { measure, rates };
 }
+
+/** The inverse: a price as the configuration file writes it. */
+export function writtenPrice({
+  rates,
+  tiers,
+  by,
+  modes,
+  places,
+  windows,
+  listFees,
+}: Price): Readonly<Record<string, unknown>> {
+  return {
+    ...writtenRates(rates),
+    ...(tiers.length > 0 && { tiers: tiers.map(writtenTier) }),
+    ...(modes && {
+      modes: mapped(modes, ({ times, only }) => ({ times: writtenTimes(times), only })),
+    }),
+    ...(places && { places: mapped(places, (times) => ({ times: writtenTimes(times) })) }),
+    ...(windows && { moment: windows.moment, windows: windows.list.map(writtenWindow) }),
+    ...(by && { by: mapped(by.rates, (rate) => rateText(by.measure, rate)) }),
+    ...(listFees !== undefined && { list_fees: listFees }),
+  };
+}
+
+const writtenRates = (rates: Rates): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(rates).flatMap(([name, rate]) =>
+      isMeasure(name) ? [[name, rateText(name, rate)]] : [],
+    ),
+  );
+
+const writtenTimes = ({ all, each = {} }: Times): unknown =>
+  all === undefined ? mapped(each, fractionText) : fractionText(all);
+
+const writtenTier = ({
+  aboveInputTokens: input,
+  aboveOutputTokens: output,
+  rates,
+  times,
+}: PriceTier): Readonly<Record<string, unknown>> => ({
+  above_input_tokens: input < 0 ? undefined : String(input),
+  above_output_tokens: output === undefined ? undefined : String(output),
+  times: times && writtenTimes(times),
+  ...writtenRates(rates),
+});
+
+const writtenWindow = ({
+  name,
+  zone,
+  days,
+  from,
+  to,
+  except,
+  times,
+}: PriceWindow): Readonly<Record<string, unknown>> => ({
+  name,
+  zone,
+  days: days?.map(String),
+  from: minuteText(from),
+  to: minuteText(to),
+  wraps: to <= from || undefined,
+  except: except?.name,
+  times: writtenTimes(times),
+});

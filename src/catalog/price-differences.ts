@@ -1,7 +1,6 @@
 import type { Nano } from '../base/money.ts';
 import { type Measure, measures } from '../base/quantities.ts';
-import { decimalText } from './decimal.ts';
-import { pricePlaces } from './price-members.ts';
+import { rateText } from './price-members.ts';
 import { minuteText, timesText } from './price-windows.ts';
 import type { Price, PriceTier } from './price.ts';
 
@@ -110,7 +109,7 @@ function termsIn({
 
 function textOf({ amount, measure, text = '' }: Amount): string {
   if (amount === undefined || measure === undefined) return text;
-  return decimalText(amount, pricePlaces(measure));
+  return rateText(measure, amount);
 }
 
 const farOffTimes = 1_000n;

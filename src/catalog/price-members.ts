@@ -1,7 +1,8 @@
+import type { Fraction } from '../base/fraction.ts';
 import { divideUp, type Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import { reason, type Reason } from '../base/reason.ts';
-import { exactDecimal } from './decimal.ts';
+import { decimalText, exactDecimal, roundedUp } from './decimal.ts';
 import type { Price, Rates } from './price.ts';
 import type { ModelKind } from './snapshot.ts';
 
@@ -43,7 +44,7 @@ export const priceUnits: Readonly<Record<Measure, PriceUnitName>> = {
  * The decimals of a price that fit in nano-yuan per million units: yuan × 10⁹ for a million tokens,
  * yuan × 10¹⁵ for one of any other unit.
  */
-export function pricePlaces(measure: Measure): number {
+function pricePlaces(measure: Measure): number {
   return priceUnits[measure] === 'million tokens' ? 9 : 15;
 }
 
@@ -53,6 +54,14 @@ export function pricePlaces(measure: Measure): number {
 export function nanoPerMillion(measure: Measure, yuan: string): Nano | Reason {
   return exactDecimal(yuan, pricePlaces(measure));
 }
+
+/** The inverse. */
+export const rateText = (measure: Measure, rate: Nano): string =>
+  decimalText(rate, pricePlaces(measure));
+
+/** Yuan for one unit as text, rounded up to the decimals that a price may have. */
+export const roundedRateText = (measure: Measure, yuan: Fraction): string =>
+  rateText(measure, roundedUp(yuan, pricePlaces(measure)));
 
 const million = 1_000_000n;
 

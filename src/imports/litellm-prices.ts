@@ -3,9 +3,9 @@ import { objectOf } from '../base/json.ts';
 import { isMeasure } from '../base/quantities.ts';
 import { readPrice } from '../catalog/config-price.ts';
 import { priceSchema } from '../catalog/config-schema.ts';
-import { decimalText, readDecimal, roundedUp } from '../catalog/decimal.ts';
+import { readDecimal } from '../catalog/decimal.ts';
 import { reportWithoutLines } from '../catalog/editing.ts';
-import { pricePlaces } from '../catalog/price-members.ts';
+import { priceUnits, roundedRateText } from '../catalog/price-members.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
 import type { StoredCatalog } from '../catalog/stored-catalog.ts';
 import providers from './data/litellm-providers.json' with { type: 'json' };
@@ -107,6 +107,7 @@ const members: Readonly<Record<string, string>> = {
 };
 
 const tiers = [128, 200, 272] as const;
+const million = fraction(1_000_000n);
 
 const kinds: Readonly<Record<string, ModelKind>> = {
   chat: 'chat',
@@ -170,9 +171,8 @@ function ratesOf(
     Object.entries(members).flatMap(([theirs, ours]) => {
       const dollars = readDecimal(model[theirs + suffix]);
       if (dollars === undefined || !isMeasure(ours) || !sellsBy[kind].test(ours)) return [];
-      const places = pricePlaces(ours);
-      const unit = places === 9 ? fraction(1_000_000n) : unity;
-      return [[ours, decimalText(roundedUp(product(dollars, unit, rate), places), places)]];
+      const unit = priceUnits[ours] === 'million tokens' ? million : unity;
+      return [[ours, roundedRateText(ours, product(dollars, unit, rate))]];
     }),
   );
 }

@@ -1,14 +1,10 @@
-import { type Fraction, fractionText } from '../base/fraction.ts';
+import type { Fraction } from '../base/fraction.ts';
 import { objectOf } from '../base/json.ts';
-import { isMeasure } from '../base/quantities.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import { writtenFacts } from '../catalog/config-entries.ts';
+import { writtenPrice } from '../catalog/config-price.ts';
 import type { VendorFacts } from '../catalog/configuration.ts';
-import { decimalText, readDecimal, roundedUp } from '../catalog/decimal.ts';
-import { mapped } from '../catalog/price-json.ts';
-import { pricePlaces } from '../catalog/price-members.ts';
-import { minuteText, type PriceWindow, type Times } from '../catalog/price-windows.ts';
-import type { Price, Rates } from '../catalog/price.ts';
+import { readDecimal, roundedUp } from '../catalog/decimal.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
 import { type LitellmEntry, modelKindOf, limitsOf, priceOf, entryText } from './litellm-prices.ts';
 import providers from './data/litellm-providers.json' with { type: 'json' };
@@ -284,55 +280,6 @@ const priceLine = (price: unknown): string =>
   Object.entries(members(price))
     .map(([name, one]) => `${name} ${typeof one === 'string' ? one : JSON.stringify(one)}`)
     .join(', ');
-
-const writtenTimes = ({ all, each: by = {} }: Times): unknown =>
-  all === undefined ? mapped(by, fractionText) : fractionText(all);
-
-function writtenWindow({ name, zone, days, from, to, except, times }: PriceWindow): LitellmEntry {
-  return {
-    name,
-    zone,
-    ...(days && { days: days.map(String) }),
-    from: minuteText(from),
-    to: minuteText(to),
-    ...(to <= from && { wraps: true }),
-    ...(except && { except: except.name }),
-    times: writtenTimes(times),
-  };
-}
-
-function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): LitellmEntry {
-  const plain = (some: Rates): LitellmEntry =>
-    Object.fromEntries(
-      Object.entries(some).flatMap(([name, nano]) =>
-        isMeasure(name) ? [[name, decimalText(nano, pricePlaces(name))]] : [],
-      ),
-    );
-  return {
-    ...plain(rates),
-    ...(tiers.length > 0 && {
-      tiers: tiers.map(
-        ({ aboveInputTokens: input, aboveOutputTokens: output, rates: own, times }) => ({
-          ...(input < 0 ? {} : { above_input_tokens: String(input) }),
-          ...(output === undefined ? {} : { above_output_tokens: String(output) }),
-          ...(times === undefined ? {} : { times: writtenTimes(times) }),
-          ...plain(own),
-        }),
-      ),
-    }),
-    ...(modes && {
-      modes: mapped(modes, ({ times, only }) => ({
-        times: writtenTimes(times),
-        ...(only && { only }),
-      })),
-    }),
-    ...(places && { places: mapped(places, (times) => ({ times: writtenTimes(times) })) }),
-    ...(windows && { moment: windows.moment, windows: windows.list.map(writtenWindow) }),
-    ...(by && {
-      by: mapped(by.rates, (nano) => decimalText(nano, pricePlaces(by.measure))),
-    }),
-  };
-}
 
 /**
  * Deployments with the same vendor, address, key, order and weight become one channel, as long as

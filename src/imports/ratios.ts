@@ -1,7 +1,9 @@
 import { type Fraction, fraction, unity, product } from '../base/fraction.ts';
 import { objectOf, parse } from '../base/json.ts';
+import type { Measure } from '../base/quantities.ts';
 import type { BundledModel } from '../catalog/bundled.ts';
-import { decimalText, divided, roundedUp, readDecimal } from '../catalog/decimal.ts';
+import { divided, readDecimal } from '../catalog/decimal.ts';
+import { roundedRateText } from '../catalog/price-members.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
 import type { ForeignInstallation, UnitWorth } from './new-api.ts';
 import type { ImportNote } from './report.ts';
@@ -50,8 +52,6 @@ const million = fraction(1_000_000n);
  */
 const usualCacheWrite: Fraction = { numerator: 5n, denominator: 4n };
 const hourOverMinutes: Fraction = { numerator: 8n, denominator: 5n };
-const tokenPlaces = 9;
-const callPlaces = 15;
 
 /** The options that hold ratios or prices of models, by model. */
 const tableOptions = [
@@ -98,10 +98,11 @@ export function readRatios(foreign: ForeignInstallation, worth: UnitWorth): Rati
 function perCall(dollars: Fraction, kind: ModelKind, { rate }: UnitWorth): RatioPrice | string {
   if (kind === 'video')
     return 'its price is for a call or a second, as the channel has it: write it down for a second';
-  const yuan = decimalText(roundedUp(product(dollars, rate), callPlaces), callPlaces);
-  return kind === 'image'
-    ? { price: { image: yuan }, notes: ['every picture costs the same, whatever its size'] }
-    : { price: { request: yuan }, notes: [] };
+  const unit = kind === 'image' ? 'image' : 'request';
+  return {
+    price: { [unit]: roundedRateText(unit, product(dollars, rate)) },
+    notes: kind === 'image' ? ['every picture costs the same, whatever its size'] : [],
+  };
 }
 
 function perToken(
@@ -121,20 +122,19 @@ function perToken(
     tables.get('CreateCacheRatio')?.get(model) ??
     (known?.facts.price.rates.cache_write_5m === undefined ? undefined : usualCacheWrite);
   const sound = tables.get('AudioRatio')?.get(model);
-  const factors: Readonly<Record<string, Fraction | undefined>> = {
-    input: unity,
-    cached_input: cached,
-    cache_write_5m: written,
-    cache_write_1h: written && product(written, hourOverMinutes),
-    output: completion,
-    audio_input: sound,
-    audio_output: sound && product(sound, tables.get('AudioCompletionRatio')?.get(model) ?? unity),
-    image_input: tables.get('ImageRatio')?.get(model),
-  };
-  const price = Object.entries(factors).flatMap(([member, factor]) =>
-    factor === undefined
-      ? []
-      : [[member, decimalText(roundedUp(product(input, factor), tokenPlaces), tokenPlaces)]],
+  const spoken = sound && product(sound, tables.get('AudioCompletionRatio')?.get(model) ?? unity);
+  const factors: readonly (readonly [Measure, Fraction | undefined])[] = [
+    ['input', unity],
+    ['cached_input', cached],
+    ['cache_write_5m', written],
+    ['cache_write_1h', written && product(written, hourOverMinutes)],
+    ['output', completion],
+    ['audio_input', sound],
+    ['audio_output', spoken],
+    ['image_input', tables.get('ImageRatio')?.get(model)],
+  ];
+  const price = factors.flatMap(([measure, factor]) =>
+    factor === undefined ? [] : [[measure, roundedRateText(measure, product(input, factor))]],
   );
   return { price: Object.fromEntries(price), notes };
 }
