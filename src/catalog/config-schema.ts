@@ -9,7 +9,7 @@ import { reason, type Reason, type ReasonCode, type ReasonValues } from '../base
 import { routingPolicies } from '../base/routing-policy.ts';
 import { schemaMessage, unknownName } from './config-report.ts';
 import { usdRate } from './configuration.ts';
-import { exactDecimal } from './decimal.ts';
+import { exactDecimal, ppmPlaces } from './decimal.ts';
 import { isVendorKey } from './channel-access.ts';
 import { type ImageTerms, sidesOf, usualQualities } from './image-terms.ts';
 import { minuteOf, type Times } from './price-windows.ts';
@@ -253,7 +253,7 @@ export type WrittenPrice = z.output<typeof priceSchema>;
 
 export const groupSchema = members({
   name,
-  price_multiplier: decimal((written) => exactDecimal(written, 6)).optional(),
+  price_multiplier: decimal((written) => exactDecimal(written, ppmPlaces)).optional(),
   limits: members({
     rpm: count(1).optional(),
     tpm: count(1).optional(),

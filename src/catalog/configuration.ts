@@ -1,6 +1,6 @@
 import type { Serves } from './build-snapshot.ts';
 import { type Bundled, defaultUsdRatePpm } from './bundled.ts';
-import { exactDecimal } from './decimal.ts';
+import { exactDecimal, ppmPlaces } from './decimal.ts';
 import type { ConfigProblem } from './problem.ts';
 import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
 import type { Environment } from './yaml-source.ts';
@@ -133,7 +133,7 @@ export const usdRateVariable = 'TOLLGATE_USD_RATE';
 
 /** Yuan for a dollar as written → millionths, or the reason why it is wrong. */
 export function usdRate(text: string): bigint | string {
-  const rate = exactDecimal(text, 6);
+  const rate = exactDecimal(text, ppmPlaces);
   if (typeof rate !== 'bigint') return rate.message;
   return rate === 0n ? 'must be more than 0' : rate;
 }

@@ -6,6 +6,9 @@ const largest = 2n ** 63n - 1n;
 /** Longer than any price; keeps a hostile exponent from filling memory. */
 const digitsMax = 60;
 
+/** The decimals of multipliers and of exchange rates, which are kept in millionths. */
+export const ppmPlaces = 6;
+
 /**
  * Reads a decimal number exactly, as an integer of 10^-`places`: `exactDecimal('0.1', 9)` is
  * 100000000n. Returns the reason when the text is no number, negative, finer than `places` decimals

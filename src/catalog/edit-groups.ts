@@ -1,7 +1,7 @@
 import type { Transaction } from '../storage/database.ts';
 import { groupSchema } from './config-schema.ts';
 import { groupFacts } from './config-entries.ts';
-import { decimalText } from './decimal.ts';
+import { decimalText, ppmPlaces } from './decimal.ts';
 import {
   asWritten,
   editableRow,
@@ -66,7 +66,7 @@ function merged(
 ): WrittenMembers {
   const others = typeof changed === 'object' && changed !== null ? changed : {};
   return {
-    price_multiplier: decimalText(multiplierPpm, 6),
+    price_multiplier: decimalText(multiplierPpm, ppmPlaces),
     policy,
     fallback_models: fallbackModels,
     ...written,

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { systemClock } from '../base/clock.ts';
 import { loadBundled } from '../catalog/bundled.ts';
 import { utcDate } from '../catalog/configuration.ts';
-import { decimalText } from '../catalog/decimal.ts';
+import { decimalText, ppmPlaces } from '../catalog/decimal.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { readYaml } from '../catalog/yaml-source.ts';
 import { ofMillionths } from '../base/fraction.ts';
@@ -92,7 +92,7 @@ async function configurationText(
   ratePpm: bigint,
 ): Promise<string> {
   const value = asNumbers({
-    settings: { usd_rate: decimalText(ratePpm, 6) },
+    settings: { usd_rate: decimalText(ratePpm, ppmPlaces) },
     groups: [{ name: 'default', price_multiplier: '1' }],
     ...(models.length > 0 && { models }),
     channels,

@@ -4,7 +4,7 @@ import { formatYuan } from '../base/money.ts';
 import { toPlainText } from '../base/plain-text.ts';
 import { loadBundled } from '../catalog/bundled.ts';
 import { utcDate } from '../catalog/configuration.ts';
-import { decimalText, readDecimal } from '../catalog/decimal.ts';
+import { decimalText, ppmPlaces, readDecimal } from '../catalog/decimal.ts';
 import { type ForeignInstallation, readNewApi } from '../imports/new-api.ts';
 import { ofMillionths } from '../base/fraction.ts';
 import { changed, type ImportCount, type ImportSummary, importParts } from '../imports/report.ts';
@@ -28,7 +28,6 @@ interface Options extends SharedOptions {
  * Units per dollar unless that installation has changed it (new-api common/constants.go, 2026-11).
  */
 const usualPerDollar = 500_000n;
-const ratePlaces = 6;
 
 export async function importNewApi(source: string, options: Options, env: Env): Promise<void> {
   if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(options.as))
@@ -64,7 +63,7 @@ export async function importNewApi(source: string, options: Options, env: Env): 
       }),
     ),
   );
-  const rate = { yuan: decimalText(ratePpm, ratePlaces), from };
+  const rate = { yuan: decimalText(ratePpm, ppmPlaces), from };
   print(
     options,
     valueOf(foreign, report, request.apply, rate),

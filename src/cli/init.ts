@@ -5,7 +5,7 @@ import { firstOperator } from '../accounts/identities.ts';
 import type { User } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { type Configuration, utcDate } from '../catalog/configuration.ts';
-import { exactDecimal } from '../catalog/decimal.ts';
+import { exactDecimal, ppmPlaces } from '../catalog/decimal.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import type { ChannelFacts } from '../catalog/snapshot.ts';
 import { vendors } from '../providers/index.ts';
@@ -96,8 +96,6 @@ function operatorLine({ user, created }: Operator): string {
   return created ? `created ${operator}` : `${operator} exists already: no other was created`;
 }
 
-const multiplierPlaces = 6;
-
 /** The questions, for whatever no option says. */
 async function answersFrom(
   options: InitOptions,
@@ -119,7 +117,7 @@ async function answersFrom(
     (found.length === 0 ? '' : await ask('Vendors whose keys are in the environment', all));
   const multiplier =
     options.multiplier ?? (await ask('Multiplier for list prices (1.2 adds 20 %)', '1.0'));
-  const factor = exactDecimal(multiplier, multiplierPlaces);
+  const factor = exactDecimal(multiplier, ppmPlaces);
   if (typeof factor !== 'bigint')
     throw new Failure(`the multiplier (--multiplier) ${factor.message}`);
   const name = options.name ?? (await ask('Name of the first operator (- for none)', 'operator'));

@@ -2,7 +2,7 @@ import { activeKeysByGroup } from '../accounts/user-keys.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import { writtenFacts } from '../catalog/config-entries.ts';
 import { defaultGroup } from '../catalog/configuration.ts';
-import { decimalText, roundedUp } from '../catalog/decimal.ts';
+import { decimalText, ppmPlaces, roundedUp } from '../catalog/decimal.ts';
 import type { ChannelEditContext } from '../catalog/edit-channels.ts';
 import { addGroup, changeGroup } from '../catalog/edit-groups.ts';
 import { modelFrom, modelTable, putModel } from '../catalog/edit-models.ts';
@@ -38,8 +38,6 @@ export interface ImportContext extends ChannelEditContext {
   readonly onProgress: ImportProgress;
 }
 
-const multiplierPlaces = 6;
-
 /**
  * Imports the groups that users, keys or channels name, or that have a ratio. A group that exists
  * here keeps its multiplier.
@@ -57,10 +55,10 @@ export function* importGroups(
     }
     const what = `group ${name}`;
     const ratio = ratios.groups.get(name);
-    const multiplierPpm = ratio === undefined ? 1_000_000n : roundedUp(ratio, multiplierPlaces);
+    const multiplierPpm = ratio === undefined ? 1_000_000n : roundedUp(ratio, ppmPlaces);
     const refused = yield* importGroup(name, multiplierPpm, ours.get(name), by.at);
     if (refused === undefined) {
-      const multiplier = decimalText(multiplierPpm, multiplierPlaces);
+      const multiplier = decimalText(multiplierPpm, ppmPlaces);
       report.groups.taken++;
       report.multipliers.push({ group: name, multiplier });
       yield* imported.remember('group', name, name, multiplier);
@@ -84,11 +82,11 @@ function* importGroup(
   own: StoredGroup | undefined,
   at: number,
 ): Transaction<string | undefined> {
-  const multiplier = decimalText(multiplierPpm, multiplierPlaces);
+  const multiplier = decimalText(multiplierPpm, ppmPlaces);
   const written = { name, price_multiplier: multiplier };
   if (own?.multiplierPpm === multiplierPpm) return undefined;
   if (own !== undefined && !(yield* isUnused(own)))
-    return `it costs ${multiplier} there, and is here already with ${decimalText(own.multiplierPpm, multiplierPlaces)}, which stays`;
+    return `it costs ${multiplier} there, and is here already with ${decimalText(own.multiplierPpm, ppmPlaces)}, which stays`;
   return refusalOf(
     own === undefined
       ? yield* addGroup(written, at)

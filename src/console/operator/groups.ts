@@ -4,7 +4,7 @@ import { activeKeysByGroup } from '../../accounts/user-keys.ts';
 import { dayMs } from '../../base/calendar.ts';
 import type { Measure } from '../../base/quantities.ts';
 import { routingPolicies } from '../../base/routing-policy.ts';
-import { exactDecimal } from '../../catalog/decimal.ts';
+import { exactDecimal, ppmPlaces } from '../../catalog/decimal.ts';
 import { addGroup, changeGroup, removeGroup } from '../../catalog/edit-groups.ts';
 import type { EditResult, WrittenMembers } from '../../catalog/editing.ts';
 import type { ListFees } from '../../catalog/build-snapshot.ts';
@@ -245,7 +245,7 @@ function groupPreviewRoute({ database, clock, listFees }: OperatorContext): Cons
       const catalogue = await storedCatalog(database);
       const group =
         catalogue.groups.find(({ name }) => name === params['name']) ?? throwProblem('not_found');
-      const multiplierPpm = exactDecimal(input.multiplier, 6);
+      const multiplierPpm = exactDecimal(input.multiplier, ppmPlaces);
       if (typeof multiplierPpm !== 'bigint')
         return throwWrong([{ path: 'multiplier', ...multiplierPpm }]);
       return groupPreview(database, catalogue, listFees, group, multiplierPpm, clock.now());
