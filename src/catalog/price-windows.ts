@@ -1,5 +1,5 @@
 import { nextDay, zoneDayAt, zoneOffsetMs } from '../base/calendar.ts';
-import { type Fraction, fractionText } from '../base/fraction.ts';
+import { type Fraction, fraction, fractionText, unity } from '../base/fraction.ts';
 import type { Measure } from '../base/quantities.ts';
 
 /** Hours of some days with another price. */
@@ -108,25 +108,21 @@ export function windowAt({ list }: PriceWindows, at: number): WindowSpan {
  * The name of the window with the highest price; undefined where the plain price is the highest.
  */
 export function dearestWindow(list: readonly PriceWindow[]): string | undefined {
-  let most: PriceWindow | undefined;
-  for (const window of list)
-    if (
-      isMore(
-        heightOf(window),
-        most === undefined ? { numerator: 1n, denominator: 1n } : heightOf(most),
-      )
-    )
-      most = window;
-  return most?.name;
+  let name: string | undefined;
+  let most = unity;
+  for (const window of list) {
+    const height = heightOf(window);
+    if (!isMore(height, most)) continue;
+    name = window.name;
+    most = height;
+  }
+  return name;
 }
 
 /** The highest factor of a window, by which windows are compared. */
 function heightOf({ times: { all, each } }: PriceWindow): Fraction {
   const factors = [...(all === undefined ? [] : [all]), ...Object.values(each ?? {})];
-  return factors.reduce((most, factor) => (isMore(factor, most) ? factor : most), {
-    numerator: 0n,
-    denominator: 1n,
-  });
+  return factors.reduce((most, factor) => (isMore(factor, most) ? factor : most), fraction(0n));
 }
 
 const isMore = (a: Fraction, b: Fraction): boolean =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import {
   ceiling,
   type Fraction,
+  fraction,
   fractionText,
   isOne,
   ofMillionths,
@@ -292,9 +293,7 @@ function tariffUnder(
   };
   const fees = measures.filter(isToolMeasure).flatMap((measure) => {
     const rate = price.rates[measure];
-    return rate === undefined
-      ? []
-      : [[measure, sold(measure, { numerator: rate, denominator: 1n }, '')] as const];
+    return rate === undefined ? [] : [[measure, sold(measure, fraction(rate), '')] as const];
   });
   const bands = bandsOf(price.tiers, soldAbove);
   return {
@@ -311,10 +310,7 @@ function variantsOf(
 ): Tariff['variants'] {
   if (by === undefined) return undefined;
   const listed = new Map(
-    Object.entries(by.rates).map(([variant, rate]) => [
-      variant,
-      sold({ numerator: rate, denominator: 1n }, by.measure),
-    ]),
+    Object.entries(by.rates).map(([variant, rate]) => [variant, sold(fraction(rate), by.measure)]),
   );
   const plain = rateOf(rates, by.measure) !== undefined;
   const otherwise = plain
@@ -353,8 +349,7 @@ function exactRate(
   for (const tier of held) {
     const named = tier.rates[measure] ?? (follows && tier.rates[follows]);
     const above = ` above ${tier.aboveOutputTokens === undefined ? `${tier.aboveInputTokens} input` : `${tier.aboveOutputTokens} output`} tokens`;
-    if (named !== undefined)
-      found = { rate: { numerator: named, denominator: 1n }, terms: above.trim() };
+    if (named !== undefined) found = { rate: fraction(named), terms: above.trim() };
     const by = tier.times && factorOf(tier.times, measure);
     const rate = baseRate(base, measure)?.rate;
     if (named === undefined && by !== undefined && rate !== undefined && !isOne(by))
@@ -368,7 +363,7 @@ function baseRate(
   measure: Measure,
 ): { readonly rate: Fraction; readonly terms: string } | undefined {
   const rate = rateOf(base, measure);
-  return rate === undefined ? undefined : { rate: { numerator: rate, denominator: 1n }, terms: '' };
+  return rate === undefined ? undefined : { rate: fraction(rate), terms: '' };
 }
 
 function bandsOf(
