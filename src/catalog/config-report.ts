@@ -66,6 +66,11 @@ export class ConfigReport {
   }
 }
 
+/** A report on values that come from no file: its problems have no lines. */
+export function reportWithoutLines(): ConfigReport {
+  return new ConfigReport({ value: undefined, problems: [], lineOf: () => 0 });
+}
+
 /** A reason as the message of a schema, which can only be text. */
 export const schemaMessage = (why: Reason): string => JSON.stringify(why);
 

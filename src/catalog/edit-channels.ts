@@ -3,6 +3,7 @@ import type { Row, Transaction } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { Bundled } from './bundled.ts';
 import { readChannels } from './config-entries.ts';
+import { reportWithoutLines } from './config-report.ts';
 import type { VendorFacts } from './configuration.ts';
 import { addModel, type ModelAuthor, modelTable, putModel } from './edit-models.ts';
 import {
@@ -11,7 +12,6 @@ import {
   editableRow,
   type EditRefused,
   type EditResult,
-  reportWithoutLines,
   type EditTarget,
   removeRow,
   rowOf,

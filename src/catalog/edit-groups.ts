@@ -1,12 +1,12 @@
 import type { Transaction } from '../storage/database.ts';
 import { groupSchema } from './config-schema.ts';
 import { groupFacts } from './config-entries.ts';
+import { reportWithoutLines } from './config-report.ts';
 import { decimalText, ppmPlaces } from './decimal.ts';
 import {
   asWritten,
   editableRow,
   type EditResult,
-  reportWithoutLines,
   type EditTarget,
   removeRow,
   rowOf,

@@ -8,7 +8,6 @@ import {
   editRefusal,
   type EditDone,
   type EditResult,
-  reportWithoutLines,
   nullMembers,
   type EditTarget,
   rowOf,
@@ -20,7 +19,7 @@ import {
 import type { ConfigPath } from './problem.ts';
 import { presentAndComingPrices, type PriceAuthor, publishPrice } from './price-versions.ts';
 import { storedModel, type StoredModel } from './stored-catalog.ts';
-import type { ConfigReport } from './config-report.ts';
+import { type ConfigReport, reportWithoutLines } from './config-report.ts';
 import type { ModelFacts } from './snapshot.ts';
 import { factsText, priceText } from './price-json.ts';
 import { readPrice } from './config-price.ts';

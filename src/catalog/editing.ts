@@ -3,7 +3,6 @@ import { bump, lockVersion } from '../storage/changes.ts';
 import type { Row, Transaction } from '../storage/database.ts';
 import type { ConfigProblem } from './problem.ts';
 import { type StoredEntry, type Columns, upsert } from './stored-catalog.ts';
-import { ConfigReport } from './config-report.ts';
 
 /**
  * The result of a change. `read_only`: the configuration names the object, and only the file can
@@ -96,11 +95,6 @@ export function* removeRow<Thing extends StoredEntry>(
   };
   yield bump(catalogTopic);
   return { kind: 'done', before: table.read(row), after: undefined };
-}
-
-/** A report on values that come from no file: its problems have no lines. */
-export function reportWithoutLines(): ConfigReport {
-  return new ConfigReport({ value: undefined, problems: [], lineOf: () => 0 });
 }
 
 /**

@@ -1,18 +1,13 @@
 import { activeKeysByGroup } from '../accounts/user-keys.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import { writtenFacts } from '../catalog/config-entries.ts';
+import { reportWithoutLines } from '../catalog/config-report.ts';
 import { defaultGroup } from '../catalog/configuration.ts';
 import { decimalText, ppmPlaces, roundedUp } from '../catalog/decimal.ts';
 import type { ChannelEditContext } from '../catalog/edit-channels.ts';
 import { addGroup, changeGroup } from '../catalog/edit-groups.ts';
 import { modelFrom, modelTable, putModel } from '../catalog/edit-models.ts';
-import {
-  type EditResult,
-  reportWithoutLines,
-  rowOf,
-  type WrittenMembers,
-  catalogTopic,
-} from '../catalog/editing.ts';
+import { type EditResult, rowOf, type WrittenMembers, catalogTopic } from '../catalog/editing.ts';
 import type { ConfigProblem } from '../catalog/problem.ts';
 import { priceDifferences } from '../catalog/price-differences.ts';
 import {

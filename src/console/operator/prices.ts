@@ -1,13 +1,9 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
 import { userNames } from '../../accounts/names.ts';
+import { reportWithoutLines } from '../../catalog/config-report.ts';
 import { priceSchema } from '../../catalog/config-schema.ts';
-import {
-  asWritten,
-  reportWithoutLines,
-  catalogTopic,
-  lockCatalogVersion,
-} from '../../catalog/editing.ts';
+import { asWritten, catalogTopic, lockCatalogVersion } from '../../catalog/editing.ts';
 import { importing, type PriceImport, readPriceList } from '../../catalog/import-prices.ts';
 import type { Price } from '../../catalog/price.ts';
 import { isFarOffNew } from '../../catalog/price-differences.ts';
