@@ -5,7 +5,6 @@ import { modelSchema } from './config-schema.ts';
 import {
   asWritten,
   editableRow,
-  editRefusal,
   type EditDone,
   type EditResult,
   nullMembers,
@@ -124,9 +123,10 @@ function pickOf({ configured_price: configured = '', price = '', created = 0n, a
 /** Ends the sale of a model, which keeps its row, its prices and its `created`. */
 export function* retireModel(read: EditTarget, at: number): Transaction<EditResult<StoredModel>> {
   yield* lockCatalogVersion();
-  const row = yield* rowOf(modelTable, read.name);
-  const no = editRefusal(modelTable, row?.['active'] === 1n ? row : undefined, read.version);
-  if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  if ((yield* rowOf(modelTable, read.name))?.['active'] !== 1n) return { kind: 'absent' };
+  const found = yield* editableRow(modelTable, read);
+  if ('kind' in found) return found;
+  const { row } = found;
   const done = yield* writeRow(
     modelTable,
     row,

@@ -44,31 +44,20 @@ export function* rowOf<Thing extends StoredEntry>(
 }
 
 /**
- * The reason why this row must not be changed now; undefined: it may be. `free`: the change touches
+ * The row of an object that may be changed now, or the reason why not. `free`: the change touches
  * only columns that the configuration does not own.
  */
-export function editRefusal<Thing extends StoredEntry>(
-  { read }: CatalogTable<Thing>,
-  row: Row | undefined,
-  version: number | undefined,
-  free = false,
-): EditRefused<Thing> | undefined {
-  if (row === undefined) return { kind: 'absent' };
-  const current = read(row);
-  if (!free && current.origin === 'configuration') return { kind: 'read_only', current };
-  if (version !== undefined && version !== current.version) return { kind: 'conflict', current };
-  return undefined;
-}
-
-/** The row of an object that may be changed now, or the reason why not; `free`: as above. */
 export function* editableRow<Thing extends StoredEntry>(
   table: CatalogTable<Thing>,
   { name, version }: EditTarget,
   free = false,
 ): Transaction<{ readonly row: Row } | EditRefused<Thing>> {
   const row = yield* rowOf(table, name);
-  const refused = editRefusal(table, row, version, free);
-  return refused ?? (row === undefined ? { kind: 'absent' } : { row });
+  if (row === undefined) return { kind: 'absent' };
+  const current = table.read(row);
+  if (!free && current.origin === 'configuration') return { kind: 'read_only', current };
+  if (version !== undefined && version !== current.version) return { kind: 'conflict', current };
+  return { row };
 }
 
 /** Writes the row, and notifies every process if it changed. */
