@@ -143,7 +143,7 @@ function model(row: WrittenModel, options: BundledOptions): BundledModel {
 }
 
 function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price {
-  const { currency, tiers = [], by, until, after } = row.price;
+  const { currency, tiers = [], by, modes, places, windows, until, after } = row.price;
   const ratePpm = currency === 'USD' ? usdRatePpm : 1_000_000n;
   const over = until !== undefined && today > until ? after : undefined;
   const made: Price = {
@@ -153,41 +153,23 @@ function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price 
       rates: rates(row.id, tier.rates, ratePpm),
     })),
     by: by && variants(row.id, by, ratePpm),
-    ...terms(row),
+    modes: modes && mapped(modes, ({ times, only }) => ({ times: timesIn(times), only })),
+    places: places && mapped(places, ({ times }) => timesIn(times)),
+    windows: windows && { moment: 'sent', list: windows.map(window) },
   };
   const lacks = priceLacks(row.kind, made);
   assert(lacks === undefined, `bundled model ${row.id}: ${lacks?.message}`);
   return made;
 }
 
-function terms({
-  price: { modes, places, windows },
-}: WrittenModel): Pick<Price, 'modes' | 'places' | 'windows'> {
-  return {
-    ...(modes && {
-      modes: mapped(modes, ({ times, only }) => ({ times: timesIn(times), ...(only && { only }) })),
-    }),
-    ...(places && { places: mapped(places, ({ times }) => timesIn(times)) }),
-    ...(windows && { windows: { moment: 'sent' as const, list: windows.map(hours) } }),
-  };
-}
-
-function hours({ name, zone, days, from, to, except, times }: WrittenWindow): PriceWindow {
+function window({ name, zone, days, from, to, except, times }: WrittenWindow): PriceWindow {
   const [begin, end] = [minuteOf(from), minuteOf(to)];
   const calendar = except === undefined ? undefined : calendars.get(except);
   assert(
     begin !== undefined && end !== undefined && (except === undefined || calendar !== undefined),
     `window ${name} is written wrongly`,
   );
-  return {
-    name,
-    zone,
-    ...(days && { days }),
-    from: begin,
-    to: end,
-    ...(calendar && { except: calendar }),
-    times: timesIn(times),
-  };
+  return { name, zone, days, from: begin, to: end, except: calendar, times: timesIn(times) };
 }
 
 function rates(id: string, written: WrittenRates, ratePpm: bigint): Rates {

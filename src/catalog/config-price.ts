@@ -41,10 +41,10 @@ export function readPrice(
     rates,
     tiers: readTiers(written, report, path),
     by: readVariants(kind, rates, written, report, path),
-    ...(hasMembers(modes) && { modes }),
-    ...(hasMembers(places) && { places: mapped(places, ({ times }) => times) }),
-    ...readWindows(written, report, path, calendars),
-    ...(listFees !== undefined && { listFees }),
+    modes: hasMembers(modes) ? modes : undefined,
+    places: hasMembers(places) ? mapped(places, ({ times }) => times) : undefined,
+    windows: readWindows(written, report, path, calendars),
+    listFees,
   };
   const lacks = priceLacks(kind, price);
   if (lacks !== undefined) report.add(path, lacks);
@@ -84,9 +84,9 @@ function readTiers(
     }
     return {
       aboveInputTokens: input ?? -1,
-      ...(output !== undefined && { aboveOutputTokens: output }),
+      aboveOutputTokens: output,
       rates: ratesOf(rest),
-      ...(times && { times }),
+      times,
     };
   });
 }
@@ -96,8 +96,8 @@ function readWindows(
   report: ConfigReport,
   path: ConfigPath,
   calendars: Calendars,
-): { readonly windows?: PriceWindows } {
-  if (windows.length === 0) return {};
+): PriceWindows | undefined {
+  if (windows.length === 0) return undefined;
   const list = windows.map((written, index) =>
     readWindow(written, report, [...path, 'windows', index], calendars),
   );
@@ -106,7 +106,7 @@ function readWindows(
     if (same !== undefined && textOf(same.times) !== textOf(times))
       report.add([...path, 'windows', index, 'times'], reason('window_differs', { written: name }));
   }
-  return { windows: { moment, list } };
+  return { moment, list };
 }
 
 const textOf = (times: PriceWindow['times']): string =>
@@ -127,15 +127,7 @@ function readWindow(
       [...path, 'except'],
       reason('unknown_calendar', unknownName(except, calendars.keys())),
     );
-  return {
-    name,
-    zone,
-    ...(days && { days }),
-    from,
-    to,
-    ...(calendar && { except: calendar }),
-    times,
-  };
+  return { name, zone, days, from, to, except: calendar, times };
 }
 
 function readVariants(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Fraction, fractionText, readFraction } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
-import { measures } from '../base/quantities.ts';
+import { type Measure, measures } from '../base/quantities.ts';
 import type { PriceWindow, PriceWindows, Times } from './price-windows.ts';
 import type { Mode, Price, PriceTier, Rates } from './price.ts';
 import type { ModelFacts } from './snapshot.ts';
@@ -17,45 +17,38 @@ export type StoredTimes = string | Readonly<Record<string, string>>;
 
 interface StoredTier {
   /** Absent: any length of input. */
-  readonly above?: number;
-  readonly output?: number;
+  readonly above?: number | undefined;
+  readonly output?: number | undefined;
   readonly rates: StoredRates;
-  readonly times?: StoredTimes;
+  readonly times?: StoredTimes | undefined;
 }
 
+type StoredMode = Omit<Mode, 'times'> & { readonly times: StoredTimes };
 type StoredWindow = Omit<PriceWindow, 'times'> & { readonly times: StoredTimes };
 
 interface StoredPrice {
   readonly rates: StoredRates;
-  readonly tiers?: readonly StoredTier[];
-  readonly by?: { readonly measure: (typeof measures)[number]; readonly rates: StoredRates };
-  readonly modes?: Readonly<
-    Record<string, { readonly times: StoredTimes; readonly only?: readonly string[] }>
-  >;
-  readonly places?: Readonly<Record<string, StoredTimes>>;
+  readonly tiers?: readonly StoredTier[] | undefined;
+  readonly by?: { readonly measure: Measure; readonly rates: StoredRates } | undefined;
+  readonly modes?: Readonly<Record<string, StoredMode>> | undefined;
+  readonly places?: Readonly<Record<string, StoredTimes>> | undefined;
   /** A price version holds the days of its calendars, so that later calendars do not change it. */
-  readonly windows?: {
-    readonly moment: PriceWindows['moment'];
-    readonly list: readonly StoredWindow[];
-  };
-  readonly listFees?: boolean;
+  readonly windows?:
+    | { readonly moment: PriceWindows['moment']; readonly list: readonly StoredWindow[] }
+    | undefined;
+  readonly listFees?: boolean | undefined;
 }
 
 export function priceText(price: Price): string {
   const { tiers, by, modes, places, windows, listFees } = price;
   const stored: StoredPrice = {
     rates: ratesOut(price.rates),
-    ...(tiers.length > 0 && { tiers: tiers.map(tierOut) }),
-    ...(by && { by: { measure: by.measure, rates: amountsOut(Object.entries(by.rates)) } }),
-    ...(modes && {
-      modes: mapped(modes, ({ times, only }) => ({
-        times: timesOut(times),
-        ...(only && { only }),
-      })),
-    }),
-    ...(places && { places: mapped(places, timesOut) }),
-    ...(windows && { windows: { moment: windows.moment, list: windows.list.map(windowOut) } }),
-    ...(listFees !== undefined && { listFees }),
+    tiers: tiers.length === 0 ? undefined : tiers.map(tierOut),
+    by: by && { measure: by.measure, rates: amountsOut(Object.entries(by.rates)) },
+    modes: modes && mapped(modes, ({ times, only }) => ({ times: timesOut(times), only })),
+    places: places && mapped(places, timesOut),
+    windows: windows && { moment: windows.moment, list: windows.list.map(windowOut) },
+    listFees,
   };
   return JSON.stringify(stored);
 }
@@ -67,19 +60,9 @@ export function parsePrice(text: string): Price {
     rates: amountsIn(rates),
     tiers: tiers.map(tierIn),
     by: by && { measure: by.measure, rates: amountsIn(by.rates) },
-    ...(modes && {
-      modes: mapped(
-        modes,
-        ({ times, only }): Mode => ({ times: timesIn(times), ...(only && { only }) }),
-      ),
-    }),
-    ...(places && { places: mapped(places, timesIn) }),
-    ...(windows && {
-      windows: {
-        moment: windows.moment,
-        list: windows.list.map((window) => ({ ...window, times: timesIn(window.times) })),
-      },
-    }),
+    modes: modes && mapped(modes, withTimes),
+    places: places && mapped(places, timesIn),
+    windows: windows && { moment: windows.moment, list: windows.list.map(withTimes) },
     ...(listFees !== undefined && { listFees }),
   };
 }
@@ -93,32 +76,24 @@ export const mapped = <From, To>(
 
 function tierOut({ aboveInputTokens, aboveOutputTokens, rates, times }: PriceTier): StoredTier {
   return {
-    ...(aboveInputTokens >= 0 && { above: aboveInputTokens }),
-    ...(aboveOutputTokens !== undefined && { output: aboveOutputTokens }),
+    above: aboveInputTokens < 0 ? undefined : aboveInputTokens,
+    output: aboveOutputTokens,
     rates: ratesOut(rates),
-    ...(times && { times: timesOut(times) }),
+    times: times && timesOut(times),
   };
 }
 
 function tierIn({ above = -1, output, rates, times }: StoredTier): PriceTier {
   return {
     aboveInputTokens: above,
-    ...(output !== undefined && { aboveOutputTokens: output }),
+    aboveOutputTokens: output,
     rates: amountsIn(rates),
-    ...(times && { times: timesIn(times) }),
+    times: times === undefined ? undefined : timesIn(times),
   };
 }
 
 function windowOut({ name, zone, days, from, to, except, times }: PriceWindow): StoredWindow {
-  return {
-    name,
-    zone,
-    ...(days && { days }),
-    from,
-    to,
-    ...(except && { except }),
-    times: timesOut(times),
-  };
+  return { name, zone, days, from, to, except, times: timesOut(times) };
 }
 
 function timesOut({ all, each }: Times): StoredTimes {
@@ -134,6 +109,11 @@ export function timesIn(stored: StoredTimes): Times {
   if (typeof stored === 'string') return { all: fractionIn(stored) };
   return { each: mapped(stored, fractionIn) };
 }
+
+const withTimes = <Stored extends { readonly times: StoredTimes }>(stored: Stored) => ({
+  ...stored,
+  times: timesIn(stored.times),
+});
 
 function fractionIn(text: string): Fraction {
   const read = readFraction(text);
