@@ -4,6 +4,7 @@ import { isObject } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import {
   type ImageTerms,
+  qualitySynonyms,
   sidesOf,
   sizeProblem,
   tokensOf,
@@ -32,7 +33,6 @@ import {
 } from '../media/downloads.ts';
 import { readImage } from '../media/image.ts';
 import {
-  qualitySynonyms,
   type ImageSize,
   type ImageRequest,
   imageResolutionOf,

@@ -12,11 +12,12 @@ import {
 } from './price-windows.ts';
 import type { WrittenPrice, WrittenWindow } from './config-schema.ts';
 import { type ConfigReport, unknownName } from './config-report.ts';
+import { pricedQualities } from './image-terms.ts';
 import type { Price, PriceTier, Rates } from './price.ts';
 import { mapped } from './price-json.ts';
 import { nanoPerMillion, priceLacks, rateText, variantMeasure } from './price-members.ts';
 import type { ConfigPath } from './problem.ts';
-import type { ModelKind } from './snapshot.ts';
+import type { ModelFacts, ModelKind } from './snapshot.ts';
 
 type WrittenRates = Omit<
   WrittenPrice,
@@ -148,7 +149,29 @@ function readVariants(
   return { measure, rates };
 }
 
-/** The inverse: a price as the configuration file writes it. */
+/** Reports variants of an image's price with a quality that no request can name. */
+export function checkQualities(
+  { kind, image = {}, price: { by } }: Pick<ModelFacts, 'kind' | 'image' | 'price'>,
+  report: ConfigReport,
+  path: ConfigPath,
+): void {
+  if (kind !== 'image') return;
+  const known = pricedQualities(image);
+  for (const variant of Object.keys(by?.rates ?? {})) {
+    const quality = qualityIn(variant);
+    if (quality !== undefined && !known.includes(quality))
+      report.add(
+        [...path, 'by', variant],
+        reason('not_one_of', { choices: known.join(', '), ...unknownName(quality, known) }),
+      );
+  }
+}
+
+/** `hd` of `1024x1024/hd` and of `hd`; undefined for sizes, which begin with a digit. */
+const qualityIn = (variant: string): string | undefined =>
+  /^(?:.*\/)?([a-z].*)$/i.exec(variant)?.[1];
+
+/** The inverse of `readPrice`: a price as the configuration file writes it. */
 export function writtenPrice({
   rates,
   tiers,

@@ -394,6 +394,18 @@ describe('prices', () => {
     ]);
   });
 
+  it('vary only by qualities that a request can name', async () => {
+    const of = (by: string, more = '') =>
+      problems(model(`{ image: 1, by: { ${by} } }`, `kind: image, ${more}`));
+    expect(await of('1024x1024/hdd: 2, hihg: 3')).toEqual([
+      "c.yaml:2: models[0].price.by.1024x1024/hdd: must be one of standard, medium, hd, high, low, auto, not 'hdd', did you mean 'hd'?",
+      "c.yaml:2: models[0].price.by.hihg: must be one of standard, medium, hd, high, low, auto, not 'hihg', did you mean 'high'?",
+    ]);
+    expect(await of('1024x1024: 1, 2K/low: 2, hd: 3')).toEqual([]);
+    expect(await of('1024x1024/ultra: 2', 'image: { qualities: [plain, ultra] },')).toEqual([]);
+    expect(await of('1024x1024/hd: 2', 'image: { qualities: [plain, ultra] },')).toHaveLength(1);
+  });
+
   it('are never left out, and 0 only when it is written', async () => {
     expect(await problems(model(''))).toEqual(['c.yaml:2: models[0].price: is required']);
     expect(await problems(model('{}'))).toEqual([

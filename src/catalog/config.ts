@@ -30,7 +30,7 @@ import { didYouMean, ConfigReport, member, reportDuplicates } from './config-rep
 import { calendars } from './price-windows.ts';
 import type { ConfigPath } from './problem.ts';
 import type { ChannelFacts, Group, ModelFacts, ModelKind } from './snapshot.ts';
-import { type Calendars, readPrice } from './config-price.ts';
+import { type Calendars, checkQualities, readPrice } from './config-price.ts';
 import { withStandIns } from './stand-ins.ts';
 import { readYaml } from './yaml-source.ts';
 
@@ -78,11 +78,13 @@ export async function readConfiguration(
       ['settings', 'public_models'],
       `there is no group '${publicModels}'${didYouMean(publicModels, groupNames)}`,
     );
+  const own = written.map((read) => {
+    const facts = factsOf(read, bundled, channels, context);
+    checkQualities(facts, report, read.path);
+    return facts;
+  });
   if (!report.clean) return { ok: false, problems: report.problems };
-  const models = [
-    ...written.map((read) => factsOf(read, bundled, channels, context)),
-    ...borrowed(written, bundled, channels),
-  ];
+  const models = [...own, ...borrowed(written, bundled, channels)];
   const media = mediaSettings(settings?.media ?? {});
   const videoSeconds = settings?.video?.limit_seconds;
   const sold = { groups: groups.length === 0 ? [defaultGroup] : groups, models, channels };
@@ -159,6 +161,8 @@ function withOldIds(
 interface ReadModel {
   readonly model: WrittenModel;
   readonly price: ModelFacts['price'];
+  /** The place of the price in the file. */
+  readonly path: ConfigPath;
 }
 
 /** The items of a list of the file. A value that is no list has already been reported. */
@@ -224,7 +228,9 @@ function readModels(
     const model = report.parse(modelSchema, item, ['models', index]);
     const path = ['models', index, 'price'];
     if (model !== undefined)
-      return [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, path, known) }];
+      return [
+        { model, path, price: readPrice(model.kind ?? 'chat', model.price, report, path, known) },
+      ];
     checkPrice(item, report, path, known);
     return [];
   });

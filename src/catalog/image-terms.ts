@@ -127,3 +127,18 @@ export const usualQualities: readonly string[] = [
   'high',
   'auto',
 ];
+
+/** The other name of a quality: a price for either name is a price for both. */
+export const qualitySynonyms: Readonly<Record<string, string>> = {
+  standard: 'medium',
+  medium: 'standard',
+  hd: 'high',
+  high: 'hd',
+  xhigh: 'hd',
+  max: 'hd',
+};
+
+/** The qualities that requests for the model's images may name, and their other names. */
+export const pricedQualities = ({ qualities = usualQualities }: ImageTerms): readonly string[] => [
+  ...new Set(qualities.flatMap((quality) => [quality, qualitySynonyms[quality] ?? quality])),
+];

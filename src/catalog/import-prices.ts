@@ -14,7 +14,7 @@ import { publishPrice } from './price-versions.ts';
 import { windowTexts } from './price-windows.ts';
 import type { ModelFacts } from './snapshot.ts';
 import { parseFacts } from './price-json.ts';
-import { readPrice } from './config-price.ts';
+import { checkQualities, readPrice } from './config-price.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** The changes that an import makes, or would make in a dry run. */
@@ -164,12 +164,9 @@ function readEntries(
       return [];
     }
     const facts = parseFacts(entry.id, String(row['facts']), String(row['price']));
-    return [
-      {
-        id: entry.id,
-        old: facts.price,
-        price: readPrice(facts.kind, entry.price, report, [...within, index, 'price']),
-      },
-    ];
+    const path = [...within, index, 'price'];
+    const price = readPrice(facts.kind, entry.price, report, path);
+    checkQualities({ ...facts, price }, report, path);
+    return [{ id: entry.id, old: facts.price, price }];
   });
 }

@@ -45,16 +45,6 @@ export function imageResolutionOf({
   return imageResolutions.find(({ pixelsMax }) => width * height <= pixelsMax)?.name ?? '4K';
 }
 
-/** The other name of a quality, for vendors that know only one of the two. */
-export const qualitySynonyms: Readonly<Record<string, string>> = {
-  standard: 'medium',
-  medium: 'standard',
-  hd: 'high',
-  high: 'hd',
-  xhigh: 'hd',
-  max: 'hd',
-};
-
 export const dataUrl = ({ type, bytes }: InputImage): string =>
   `data:${type};base64,${bytes.toString('base64')}`;
 

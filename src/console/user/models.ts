@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { groupOfLatestKey } from '../../accounts/user-keys.ts';
+import { qualitySynonyms } from '../../catalog/image-terms.ts';
 import { priceVersionAt } from '../../catalog/price-versions.ts';
 import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Model, Snapshot } from '../../catalog/snapshot.ts';
 import type { Price } from '../../catalog/price.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Database } from '../../storage/database.ts';
-import { qualitySynonyms, imageResolutions } from '../../providers/media-request.ts';
+import { imageResolutions } from '../../providers/media-request.ts';
 import type {
   ImagePriceNames,
   ModelDetail,
