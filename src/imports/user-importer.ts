@@ -185,50 +185,50 @@ export function* importKeys(
   groups: ReadonlySet<string>,
   context: UserImportContext,
 ): Transaction<void> {
-  const { report, worth, at } = context;
   for (const key of counted('keys', keys, context.onProgress)) {
     const what = `key ${key.id} (${key.name})`;
-    const user = users.get(key.userId);
-    if (key.deleted || user === undefined) {
-      leaveOut(report, 'keys', what, key.deleted ? 'deleted there' : 'its user is not here');
-      continue;
-    }
-    const group = groupOf(key, user);
-    if (!groups.has(group)) {
-      leaveOut(report, 'keys', what, `there is no group ${group}`);
-      continue;
-    }
-    const tooMuch = unconfined(key);
-    if (tooMuch !== undefined) {
-      leaveOut(report, 'keys', what, tooMuch);
-      continue;
-    }
-    const done = yield* importKey({
-      models: key.models,
-      addresses: key.addresses,
-      userId: user.ours,
-      name: plainName(key.name),
-      group,
-      secret: key.secret,
-      enabled: key.enabled,
-      limit: limitOf(key, worth),
-      expiresAt: key.expiresAt,
-      at: key.createdAt ?? at,
-      lastUsedAt: key.lastUsedAt,
-    });
-    if (done === 'there') report.keys.before++;
-    else if (done === 'others') leaveOut(report, 'keys', what, "it is somebody else's here");
-    else if (done === 'shapeless')
-      leaveOut(report, 'keys', what, 'a key has 16 to 125 letters, digits, - and _ after its sk-');
-    else {
-      report.keys.taken++;
-      if (key.group === 'auto')
-        report.notes.push({
-          what,
-          note: `chose its group by itself there; here it is of ${group}`,
-        });
-    }
+    const why = yield* importOneKey(key, users.get(key.userId), groups, what, context);
+    if (why !== undefined) leaveOut(context.report, 'keys', what, why);
   }
+}
+
+/** Imports one key; returns the reason why it is left out, if it is. */
+function* importOneKey(
+  key: ForeignKey,
+  user: ImportedUser | undefined,
+  groups: ReadonlySet<string>,
+  what: string,
+  { report, worth, at }: UserImportContext,
+): Transaction<string | undefined> {
+  if (key.deleted) return 'deleted there';
+  if (user === undefined) return 'its user is not here';
+  const group = groupOf(key, user);
+  if (!groups.has(group)) return `there is no group ${group}`;
+  const tooMuch = unconfined(key);
+  if (tooMuch !== undefined) return tooMuch;
+  const done = yield* importKey({
+    models: key.models,
+    addresses: key.addresses,
+    userId: user.ours,
+    name: plainName(key.name),
+    group,
+    secret: key.secret,
+    enabled: key.enabled,
+    limit: limitOf(key, worth),
+    expiresAt: key.expiresAt,
+    at: key.createdAt ?? at,
+    lastUsedAt: key.lastUsedAt,
+  });
+  if (done === 'others') return "it is somebody else's here";
+  if (done === 'shapeless') return 'a key has 16 to 125 letters, digits, - and _ after its sk-';
+  if (done === 'there') {
+    report.keys.before++;
+    return undefined;
+  }
+  report.keys.taken++;
+  if (key.group === 'auto')
+    report.notes.push({ what, note: `chose its group by itself there; here it is of ${group}` });
+  return undefined;
 }
 
 /** A key's limit; undefined where the limit is more than all imports may credit. */
