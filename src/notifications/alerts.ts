@@ -5,7 +5,7 @@ import { formatYuan } from '../base/money.ts';
 import type { StoredChannel } from '../catalog/stored-catalog.ts';
 import { channelAcrossNodes, type NodeReport } from '../gateway/reports/report.ts';
 import { availableBalance } from '../ledger/transfers.ts';
-import type { Statement, Transaction } from '../storage/database.ts';
+import type { Row, Statement, Transaction } from '../storage/database.ts';
 import type { NotificationSettings } from './settings.ts';
 
 /** Users alerted in one look; the others follow in the next. */
@@ -19,32 +19,6 @@ export interface AlertContext {
   readonly home: string | undefined;
   /** Wall clock, ms. */
   readonly at: number;
-}
-
-/**
- * Queues an alert for the sender: operators get all alerts by webhook, and those about channels by
- * mail; a user gets mail about the user's own balance.
- */
-function* enqueueAlert(
-  event: AlertEvent,
-  mails: readonly { readonly to: string; readonly language: UserLanguage | undefined }[],
-  context: AlertContext,
-): Transaction<void> {
-  const { settings, home, at } = context;
-  const id = orderedId('ntc_', at);
-  const sql =
-    'INSERT INTO notice (id, way, target, content, created_at, next_at) VALUES ($1, $2, $3, $4, $5, $5)';
-  if (settings.webhook !== undefined) {
-    const { type, ...data } = event;
-    const content = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
-    yield { sql, params: [id, 'webhook', 'operator', content, at] };
-  }
-  if (settings.email === undefined) return;
-  for (const [index, { to, language }] of mails.entries())
-    yield {
-      sql,
-      params: [`${id}_${index}`, 'email', to, JSON.stringify(mailOf(event, language, home)), at],
-    };
 }
 
 /**
@@ -65,20 +39,14 @@ export function* checkBalances(context: AlertContext): Transaction<void> {
   for (const row of rows) {
     const [user, name] = [String(row['id']), String(row['name'])];
     const { email, language } = row;
-    const [balance, threshold] = [row['balance'], row['low_balance']].map((nano) =>
-      formatYuan(BigInt(nano ?? 0)),
-    );
+    const [balance, threshold] = [yuanIn(row, 'balance'), yuanIn(row, 'low_balance')];
     const { at } = context;
     yield storeAlert(`balance ${user}`, { since: at, alertedAt: at, wellAt: undefined });
     const to =
       typeof email === 'string' && isEmail(email)
         ? [{ to: email, language: readLanguage(language) }]
         : [];
-    yield* enqueueAlert(
-      { type: 'balance.low', user, name, balance: balance ?? '', threshold: threshold ?? '' },
-      to,
-      context,
-    );
+    yield* enqueueAlert({ type: 'balance.low', user, name, balance, threshold }, to, context);
   }
   yield {
     sql: `UPDATE notice_matter SET well_at=$1 WHERE about LIKE 'balance %' AND well_at IS NULL AND NOT EXISTS (SELECT 1 FROM users u JOIN account a ON a.id=u.id
@@ -90,6 +58,9 @@ export function* checkBalances(context: AlertContext): Transaction<void> {
     params: [context.at - againAfterMs],
   };
 }
+
+/** A sum may come as text. */
+const yuanIn = (row: Row, column: string): string => formatYuan(BigInt(row[column] ?? 0));
 
 const readLanguage = (value: unknown): UserLanguage | undefined =>
   value === 'zh' || value === 'en' ? value : undefined;
@@ -181,6 +152,32 @@ function judgeChannel(
     alert: { ...begun, alertedAt: at },
     event: { type: 'channel.trouble', channel, why, since },
   };
+}
+
+/**
+ * Queues an alert for the sender: operators get all alerts by webhook, and those about channels by
+ * mail; a user gets mail about the user's own balance.
+ */
+function* enqueueAlert(
+  event: AlertEvent,
+  mails: readonly { readonly to: string; readonly language: UserLanguage | undefined }[],
+  context: AlertContext,
+): Transaction<void> {
+  const { settings, home, at } = context;
+  const id = orderedId('ntc_', at);
+  const sql =
+    'INSERT INTO notice (id, way, target, content, created_at, next_at) VALUES ($1, $2, $3, $4, $5, $5)';
+  if (settings.webhook !== undefined) {
+    const { type, ...data } = event;
+    const content = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+    yield { sql, params: [id, 'webhook', 'operator', content, at] };
+  }
+  if (settings.email === undefined) return;
+  for (const [index, { to, language }] of mails.entries())
+    yield {
+      sql,
+      params: [`${id}_${index}`, 'email', to, JSON.stringify(mailOf(event, language, home)), at],
+    };
 }
 
 /** The content of an alert. Amounts are yuan, times ISO 8601. */

@@ -41,7 +41,7 @@ const usualMailMs = 45_000;
  */
 const sentMax = 20;
 /** The delays after each failed attempt; after the last one the message is given up. */
-const againAfterMs = [30_000, 120_000, 600_000, 3_600_000, 21_600_000] as const;
+const retryAfterMs = [30_000, 120_000, 600_000, 3_600_000, 21_600_000] as const;
 const keptMs = 30 * dayMs;
 
 /**
@@ -124,7 +124,7 @@ export class Notifications {
     const mine = await database.query(claim, [
       id,
       attempts + 1,
-      now + (againAfterMs[attempts] ?? turnMs),
+      now + (retryAfterMs[attempts] ?? turnMs),
       attempts,
     ]);
     if (mine.length === 0) return;
@@ -135,7 +135,7 @@ export class Notifications {
     };
     const why = await (this.#senders[way]?.(outgoing, now) ?? 'not configured any more');
     const state =
-      why === undefined ? 'sent' : attempts >= againAfterMs.length ? 'given_up' : 'open';
+      why === undefined ? 'sent' : attempts >= retryAfterMs.length ? 'given_up' : 'open';
     // Not when another process has claimed the message since.
     const sql = 'UPDATE notice SET state=$2, why=$3 WHERE id=$1 AND attempts=$4';
     await database.query(sql, [id, state, why ?? null, attempts + 1]);
