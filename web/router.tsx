@@ -90,7 +90,7 @@ function operatorPage<const Path extends string>(
   name: string,
   ...families: readonly Family<unknown>[]
 ) {
-  const words = [...families, reasonWords];
+  const words = [operatorWords, ...families, reasonWords];
   return createRoute({ getParentRoute: () => operator, path, ...pageOf(file, name, words) });
 }
 
@@ -135,6 +135,8 @@ const usage = page(
 );
 const usageRecord = createRoute({ getParentRoute: () => usage, path: '/$requestId' });
 
+const playgroundFamilies = [playgroundWords, tasksWords, modelsWords, requestWords, usageWords];
+
 const user = [
   page('/', () => import('./pages/overview.tsx'), 'OverviewPage', overviewWords, usageWords),
   page('/keys', () => import('./pages/keys.tsx'), 'KeysPage', keysWords, reasonWords),
@@ -163,21 +165,13 @@ const user = [
     '/playground',
     () => import('./pages/playground.tsx'),
     'PlaygroundPage',
-    playgroundWords,
-    tasksWords,
-    modelsWords,
-    requestWords,
-    usageWords,
+    ...playgroundFamilies,
   ),
   page(
     '/playground/$kind',
     () => import('./pages/playground.tsx'),
     'PlaygroundPage',
-    playgroundWords,
-    tasksWords,
-    modelsWords,
-    requestWords,
-    usageWords,
+    ...playgroundFamilies,
   ),
   page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords, usageWords),
   page('/tasks/$id', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords, usageWords),
@@ -192,17 +186,11 @@ const user = [
 ];
 
 const operators = [
-  operatorPage(
-    '/',
-    () => import('./pages/operator/overview.tsx'),
-    'OperatorOverviewPage',
-    operatorWords,
-  ),
+  operatorPage('/', () => import('./pages/operator/overview.tsx'), 'OperatorOverviewPage'),
   operatorPage(
     '/channels',
     () => import('./pages/operator/channels.tsx'),
     'ChannelsPage',
-    operatorWords,
     channelWords,
     modelsWords,
     priceWords,
@@ -212,7 +200,6 @@ const operators = [
     '/channels/$id',
     () => import('./pages/operator/channel.tsx'),
     'ChannelPage',
-    operatorWords,
     channelWords,
     modelsWords,
     priceWords,
@@ -223,7 +210,6 @@ const operators = [
     '/models/',
     () => import('./pages/operator/models.tsx'),
     'OperatorModelsPage',
-    operatorWords,
     priceWords,
     modelsWords,
     channelWords,
@@ -232,7 +218,6 @@ const operators = [
     '/models/import',
     () => import('./pages/operator/import.tsx'),
     'ImportPage',
-    operatorWords,
     priceWords,
     modelsWords,
   ),
@@ -240,7 +225,6 @@ const operators = [
     '/models/$',
     () => import('./pages/operator/model.tsx'),
     'OperatorModelPage',
-    operatorWords,
     priceWords,
     modelsWords,
     channelWords,
@@ -250,7 +234,6 @@ const operators = [
     '/groups',
     () => import('./pages/operator/groups.tsx'),
     'GroupsPage',
-    operatorWords,
     priceWords,
     modelsWords,
   ),
@@ -258,23 +241,15 @@ const operators = [
     '/groups/$name',
     () => import('./pages/operator/group.tsx'),
     'GroupPage',
-    operatorWords,
     priceWords,
     modelsWords,
     channelWords,
   ),
-  operatorPage(
-    '/users',
-    () => import('./pages/operator/users.tsx'),
-    'UsersPage',
-    operatorWords,
-    peopleWords,
-  ),
+  operatorPage('/users', () => import('./pages/operator/users.tsx'), 'UsersPage', peopleWords),
   operatorPage(
     '/requests',
     () => import('./pages/operator/requests.tsx'),
     'RequestsPage',
-    operatorWords,
     operatorRequestWords,
     requestWords,
     usageWords,
@@ -283,7 +258,6 @@ const operators = [
     '/requests/$id',
     () => import('./pages/operator/request.tsx'),
     'OperatorRequestPage',
-    operatorWords,
     operatorRequestWords,
     requestWords,
   ),
@@ -291,7 +265,6 @@ const operators = [
     '/users/$id',
     () => import('./pages/operator/user.tsx'),
     'UserPage',
-    operatorWords,
     peopleWords,
     bookWords,
     keysWords,
@@ -300,32 +273,18 @@ const operators = [
     requestWords,
     modelsWords,
   ),
-  operatorPage(
-    '/orders',
-    () => import('./pages/operator/orders.tsx'),
-    'OrdersPage',
-    operatorWords,
-    peopleWords,
-  ),
+  operatorPage('/orders', () => import('./pages/operator/orders.tsx'), 'OrdersPage', peopleWords),
   operatorPage(
     '/reconciliation',
     () => import('./pages/operator/reconciliation.tsx'),
     'ReconciliationPage',
-    operatorWords,
     peopleWords,
   ),
-  operatorPage(
-    '/ledger',
-    () => import('./pages/operator/ledger.tsx'),
-    'LedgerPage',
-    operatorWords,
-    bookWords,
-  ),
+  operatorPage('/ledger', () => import('./pages/operator/ledger.tsx'), 'LedgerPage', bookWords),
   operatorPage(
     '/audit',
     () => import('./pages/operator/audit.tsx'),
     'AuditPage',
-    operatorWords,
     bookWords,
     channelWords,
   ),
@@ -333,7 +292,6 @@ const operators = [
     '/announcements',
     () => import('./pages/operator/announcements.tsx'),
     'AnnouncementsPage',
-    operatorWords,
     bookWords,
   ),
 ];
