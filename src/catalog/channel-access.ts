@@ -14,6 +14,10 @@ function isBaseUrl(text: string): boolean {
   return (protocol === 'https:' || protocol === 'http:') && search === '' && hash === '';
 }
 
+/** Whether a text is the address of a site: a name and a password, `?` and `#` are not in it. */
+export const isSiteAddress = (text: string): boolean =>
+  /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text);
+
 /**
  * Whether a vendor can be called with this key. A key goes into a header, which is one line; a
  * credentials file in JSON does not.

@@ -10,7 +10,7 @@ import { routingPolicies } from '../base/routing-policy.ts';
 import { schemaMessage, unknownName } from './config-report.ts';
 import { usdRate } from './configuration.ts';
 import { exactDecimal, ppmPlaces } from './decimal.ts';
-import { isVendorKey } from './channel-access.ts';
+import { isSiteAddress, isVendorKey } from './channel-access.ts';
 import { type ImageTerms, sidesOf, usualQualities } from './image-terms.ts';
 import { minuteOf, type Times } from './price-windows.ts';
 import type { ModelKind } from './snapshot.ts';
@@ -430,7 +430,7 @@ export const settingsSchema = members({
 });
 
 const address = text
-  .refine((written) => /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(written), {
+  .refine(isSiteAddress, {
     error: expected('not_an_address'),
   })
   .transform((written) => written.replace(/\/+$/, ''));

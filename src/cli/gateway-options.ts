@@ -5,6 +5,7 @@ import about from '../../package.json' with { type: 'json' };
 import type { GatewayOptions } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/thrown.ts';
+import { isSiteAddress } from '../catalog/channel-access.ts';
 import type { Configuration } from '../catalog/configuration.ts';
 import { isNetwork } from '../http/client-address.ts';
 import { notificationSettings } from '../notifications/settings.ts';
@@ -108,8 +109,7 @@ function logLevel(env: Env, onTerminal: boolean): string {
 export function publicUrl(env: Env): string | undefined {
   const text = env['PUBLIC_URL'] || undefined;
   const home = text?.replace(/\/+$/, '');
-  if (home === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?(?<!\/v1)$/.test(home))
-    return home;
+  if (home === undefined || (isSiteAddress(home) && !home.endsWith('/v1'))) return home;
   throw new Failure(
     `PUBLIC_URL is the URL at which clients reach the gateway, without /v1, such as https://ai.example.com, not '${text}'`,
   );

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { isSiteAddress } from '../catalog/channel-access.ts';
 import type { PayMethod, Wallet, WalletId } from './wallet.ts';
 import { Alipay } from './wallets/alipay.ts';
 import { privateKeyFrom, publicKeyFrom } from './wallets/rsa.ts';
@@ -158,7 +159,7 @@ class Written {
 
   url(member: string): string | undefined {
     const text = this.text(member);
-    if (text !== undefined && !/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text))
+    if (text !== undefined && !isSiteAddress(text))
       this.fail(member, 'is an address such as https://example.com');
     return text?.replace(/\/+$/, '');
   }
