@@ -91,9 +91,9 @@ export interface WrittenSignin {
   };
 }
 
-type WalletTexts = Readonly<Record<string, string | undefined>>;
+/** The settings of a wallet by member, as texts. */
+export type WalletTexts = Readonly<Record<string, string | undefined>>;
 
-/** The members of each wallet as they are written. */
 export interface WrittenPayments {
   readonly expiry_minutes?: number | undefined;
   readonly wechat_pay?: WalletTexts | undefined;

@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { isSiteAddress } from '../catalog/channel-access.ts';
+import type { WalletTexts, WrittenPayments } from '../catalog/configuration.ts';
 import type { PayMethod, Wallet, WalletId } from './wallet.ts';
 import { Alipay } from './wallets/alipay.ts';
 import { privateKeyFrom, publicKeyFrom } from './wallets/rsa.ts';
 import { WechatPay } from './wallets/wechat-pay.ts';
 
-/** The settings of each wallet by member, from the configuration file or the environment. */
-export type WalletTexts = Readonly<Record<string, string | undefined>>;
-export interface PaymentSettings {
-  readonly wechat_pay?: WalletTexts | undefined;
-  readonly alipay?: WalletTexts | undefined;
+/** The settings of each wallet, from the configuration file or the environment. */
+export interface PaymentSettings extends Pick<WrittenPayments, WalletId> {
   /** How long an order can be paid. */
   readonly expiryMs?: number | undefined;
 }
