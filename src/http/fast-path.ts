@@ -17,23 +17,6 @@ import type { ResponseWriter, TransportRequest } from './transport.ts';
 const fastPathBytesMax = 65_536;
 const lookMs = 5_000;
 
-/** State that the connections of a fast path share. */
-export interface FastPathShared {
-  readonly paths: ReadonlyMap<string, unknown>;
-  readonly bodyBytesMax: number;
-  /** A connection without a request closes after this many looks; a look comes every `lookMs`. */
-  readonly idleLooks: number;
-  readonly closing: boolean;
-  /** Bytes of incomplete requests, over all connections. */
-  keptBytes: number;
-  /** The part of the head that every response has. */
-  always(): string;
-  serve(request: FastPathRequest, writer: ResponseWriter): void;
-  /** Gives the connection to node:http, which reads on with `bytes`. */
-  handOver(connection: FastPathConnection, socket: Socket, bytes: Buffer): void;
-  gone(connection: FastPathConnection): void;
-}
-
 export interface FastPathOptions {
   readonly paths: ReadonlyMap<string, unknown>;
   readonly clock: Clock;
@@ -48,15 +31,17 @@ export interface FastPathOptions {
  * as all that the gateway does. The first request that is anything else takes its connection with
  * it to node:http, as if it had been there from the start.
  */
-export class FastPath implements FastPathShared {
-  readonly paths: ReadonlyMap<string, unknown>;
-  readonly bodyBytesMax: number;
+export class FastPath {
+  /** A connection without a request closes after this many looks; a look comes every `lookMs`. */
   readonly idleLooks: number;
   readonly serve: FastPathOptions['serve'];
   closing = false;
+  /** Bytes of incomplete requests, over all connections. */
   keptBytes = 0;
-  readonly #kept: () => string;
-  readonly #last: () => string;
+  readonly #paths: ReadonlyMap<string, unknown>;
+  readonly #bodyBytesMax: number;
+  readonly #keepAliveLines: () => string;
+  readonly #closeLines: () => string;
   readonly #server: Server;
   readonly #nodeListener: (this: Server, socket: Socket) => void;
   readonly #connections = new Set<FastPathConnection>();
@@ -67,16 +52,16 @@ export class FastPath implements FastPathShared {
     server: Server,
     { paths, clock, keepAliveTimeoutMs, bodyBytesMax, serve }: FastPathOptions,
   ) {
-    this.paths = paths;
+    this.#paths = paths;
     this.serve = serve;
     // The first look may directly follow a response; one more look keeps the promised timeout.
     this.idleLooks = Math.ceil(keepAliveTimeoutMs / lookMs) + 1;
-    this.bodyBytesMax = Math.min(bodyBytesMax, fastPathBytesMax);
-    this.#kept = responseHeadEnd(
+    this.#bodyBytesMax = Math.min(bodyBytesMax, fastPathBytesMax);
+    this.#keepAliveLines = datedLines(
       clock,
       `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(keepAliveTimeoutMs / 1_000)}\r\n`,
     );
-    this.#last = responseHeadEnd(clock, 'connection: close\r\n');
+    this.#closeLines = datedLines(clock, 'connection: close\r\n');
     this.#server = server;
     const [nodeListener] = server.listeners('connection');
     if (nodeListener === undefined) throw new Error('node:http listens to its server');
@@ -94,14 +79,20 @@ export class FastPath implements FastPathShared {
     else this.#connections.add(new FastPathConnection(socket, this));
   }
 
-  always(): string {
-    return this.closing ? this.#last() : this.#kept();
+  parse(bytes: Buffer): ReturnType<typeof parseFastPathRequest> {
+    return parseFastPathRequest(bytes, this.#paths, this.#bodyBytesMax);
+  }
+
+  /** The lines that end the head of every response. */
+  lastLines(): string {
+    return this.closing ? this.#closeLines() : this.#keepAliveLines();
   }
 
   #look(): void {
     for (const connection of this.#connections) connection.look();
   }
 
+  /** Gives the connection to node:http, which reads on with `bytes`. */
   handOver(connection: FastPathConnection, socket: Socket, bytes: Buffer): void {
     this.#connections.delete(connection);
     socket.pause();
@@ -140,14 +131,10 @@ const wrongInValue = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
  * The head of a response as latin1 text, with the empty line that ends it. `headers`: name, value,
- * name, value, …; the names are Tollgate's, the values may come from anywhere. Throws on a value
- * that no header can hold.
+ * name, value, …; the names are Tollgate's, the values may come from anywhere. `last`: the lines
+ * that follow them. Throws on a value that no header can hold.
  */
-export function formatResponseHead(
-  status: number,
-  headers: readonly string[],
-  always: string,
-): string {
+function formatResponseHead(status: number, headers: readonly string[], last: string): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const value = headers[i + 1] ?? '';
@@ -155,11 +142,11 @@ export function formatResponseHead(
       throw new Error(`the header ${headers[i]} holds a character that headers cannot hold`);
     text += `${headers[i]}: ${value}\r\n`;
   }
-  return `${text}${always}\r\n`;
+  return `${text}${last}\r\n`;
 }
 
 /** `lines` after a `date` header, which is formatted once a second. */
-function responseHeadEnd(clock: Clock, lines: string): () => string {
+function datedLines(clock: Clock, lines: string): () => string {
   let second = -1;
   let text = '';
   return () => {
@@ -186,7 +173,7 @@ const keptBytesMax = 16 * 1024 * 1024;
 /** One client's connection: one request at a time, and the writer of its response. */
 class FastPathConnection implements ResponseWriter {
   readonly #socket: Socket;
-  readonly #terms: FastPathShared;
+  readonly #fastPath: FastPath;
   /** The bytes of the next request that have arrived. */
   #unread: Buffer | undefined;
   #pieces = 0;
@@ -200,9 +187,9 @@ class FastPathConnection implements ResponseWriter {
   #closed: ((complete: boolean) => void)[] = [];
   #drained: (() => void) | undefined;
 
-  constructor(socket: Socket, terms: FastPathShared) {
+  constructor(socket: Socket, fastPath: FastPath) {
     this.#socket = socket;
-    this.#terms = terms;
+    this.#fastPath = fastPath;
     socket.on('data', this.#read).on('drain', this.#drain).on('timeout', this.#late);
     socket.on('end', this.#finished).on('error', this.#failed).on('close', this.#gone);
   }
@@ -221,13 +208,17 @@ class FastPathConnection implements ResponseWriter {
   };
 
   #keep(bytes: Buffer | undefined): void {
-    this.#terms.keptBytes += (bytes?.length ?? 0) - (this.#unread?.length ?? 0);
+    this.#fastPath.keptBytes += (bytes?.length ?? 0) - (this.#unread?.length ?? 0);
     this.#unread = bytes;
   }
 
   #take(bytes: Buffer): void {
-    const request = parseFastPathRequest(bytes, this.#terms.paths, this.#terms.bodyBytesMax);
-    if (request === 'partial' && this.#pieces < piecesMax && this.#terms.keptBytes < keptBytesMax) {
+    const request = this.#fastPath.parse(bytes);
+    if (
+      request === 'partial' &&
+      this.#pieces < piecesMax &&
+      this.#fastPath.keptBytes < keptBytesMax
+    ) {
       this.#keep(bytes);
       this.#pieces += 1;
     } else if (typeof request === 'string' || request.end < bytes.length) this.#handOver(bytes);
@@ -239,7 +230,7 @@ class FastPathConnection implements ResponseWriter {
       this.#ended = false;
       this.#begun = false;
       this.#drained = undefined;
-      this.#terms.serve(request, this);
+      this.#fastPath.serve(request, this);
     }
   }
 
@@ -248,7 +239,7 @@ class FastPathConnection implements ResponseWriter {
     this.#keep(undefined);
     socket.off('data', this.#read).off('drain', this.#drain).off('timeout', this.#late);
     socket.off('end', this.#finished).off('error', this.#failed).off('close', this.#gone);
-    this.#terms.handOver(this, socket, bytes);
+    this.#fastPath.handOver(this, socket, bytes);
   }
 
   /** Called every `lookMs`. */
@@ -256,7 +247,7 @@ class FastPathConnection implements ResponseWriter {
     if (this.#busy) return;
     this.#looks += 1;
     if (this.#unread !== undefined && this.#looks >= partialLooks) this.handOverPartial();
-    else if (this.#looks >= this.#terms.idleLooks) this.#socket.destroy();
+    else if (this.#looks >= this.#fastPath.idleLooks) this.#socket.destroy();
   }
 
   closeWhenIdle(): void {
@@ -275,7 +266,7 @@ class FastPathConnection implements ResponseWriter {
   }
 
   whole(status: number, headers: readonly string[], body: Bytes | string): void {
-    const head = formatResponseHead(status, headers, this.#terms.always());
+    const head = formatResponseHead(status, headers, this.#fastPath.lastLines());
     const last = toLatin1IfSmall(body);
     if (typeof last === 'string') return this.#last(head + last);
     this.#socket.cork();
@@ -288,7 +279,7 @@ class FastPathConnection implements ResponseWriter {
     this.#head = formatResponseHead(
       status,
       headers,
-      `${this.#terms.always()}transfer-encoding: chunked\r\n`,
+      `${this.#fastPath.lastLines()}transfer-encoding: chunked\r\n`,
     );
   }
 
@@ -330,7 +321,7 @@ class FastPathConnection implements ResponseWriter {
     this.#busy = false;
     if (this.#socket.timeout) this.#socket.setTimeout(0);
     this.#tell(true);
-    if (this.#terms.closing) return this.#socket.destroySoon();
+    if (this.#fastPath.closing) return this.#socket.destroySoon();
     const bytes = this.#unread;
     if (this.#socket.readableEnded) return this.#takeLast(bytes);
     if (bytes === undefined) return;
@@ -344,7 +335,7 @@ class FastPathConnection implements ResponseWriter {
    * cannot read it any more.
    */
   #takeLast(bytes: Buffer = Buffer.alloc(0)): void {
-    const request = parseFastPathRequest(bytes, this.#terms.paths, this.#terms.bodyBytesMax);
+    const request = this.#fastPath.parse(bytes);
     if (typeof request === 'string' || request.end < bytes.length) this.#socket.destroySoon();
     else this.#take(bytes);
   }
@@ -400,7 +391,7 @@ class FastPathConnection implements ResponseWriter {
   readonly #failed = (): void => {};
 
   readonly #gone = (): void => {
-    this.#terms.gone(this);
+    this.#fastPath.gone(this);
     this.#keep(undefined);
     if (!this.#busy) return;
     this.#busy = false;
