@@ -190,15 +190,15 @@ class FastPathConnection implements ResponseWriter {
   constructor(socket: Socket, fastPath: FastPath) {
     this.#socket = socket;
     this.#fastPath = fastPath;
-    socket.on('data', this.#read).on('drain', this.#drain).on('timeout', this.#late);
-    socket.on('end', this.#finished).on('error', this.#failed).on('close', this.#gone);
+    socket.on('data', this.#onData).on('drain', this.#onDrained).on('timeout', this.#onTimeout);
+    socket.on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose);
   }
 
   get peer(): string | undefined {
     return this.#socket.remoteAddress;
   }
 
-  readonly #read = (piece: Buffer): void => {
+  readonly #onData = (piece: Buffer): void => {
     const bytes = this.#unread === undefined ? piece : Buffer.concat([this.#unread, piece]);
     if (!this.#busy) return this.#take(bytes);
     // The client sent it before the response to the last request: it waits for its turn. Reading
@@ -237,8 +237,8 @@ class FastPathConnection implements ResponseWriter {
   #handOver(bytes: Buffer): void {
     const socket = this.#socket;
     this.#keep(undefined);
-    socket.off('data', this.#read).off('drain', this.#drain).off('timeout', this.#late);
-    socket.off('end', this.#finished).off('error', this.#failed).off('close', this.#gone);
+    socket.off('data', this.#onData).off('drain', this.#onDrained).off('timeout', this.#onTimeout);
+    socket.off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose);
     this.#fastPath.handOver(this, socket, bytes);
   }
 
@@ -268,10 +268,10 @@ class FastPathConnection implements ResponseWriter {
   whole(status: number, headers: readonly string[], body: Bytes | string): void {
     const head = formatResponseHead(status, headers, this.#fastPath.lastLines());
     const last = toLatin1IfSmall(body);
-    if (typeof last === 'string') return this.#last(head + last);
+    if (typeof last === 'string') return this.#writeLast(head + last);
     this.#socket.cork();
     this.#socket.write(head, 'latin1');
-    this.#last(last);
+    this.#writeLast(last);
     this.#socket.uncork();
   }
 
@@ -292,31 +292,31 @@ class FastPathConnection implements ResponseWriter {
 
   end(text: string): void {
     if (this.#ended) return;
-    this.#last(`${text === '' ? this.#heading() : this.#chunk(text)}0\r\n\r\n`);
+    this.#writeLast(`${text === '' ? this.#takeHead() : this.#chunk(text)}0\r\n\r\n`);
   }
 
   #chunk(text: string): string {
-    return `${this.#heading()}${text.length.toString(16)}\r\n${text}\r\n`;
+    return `${this.#takeHead()}${text.length.toString(16)}\r\n${text}\r\n`;
   }
 
-  #heading(): string {
+  #takeHead(): string {
     const head = this.#head;
     this.#head = '';
     this.#begun = true;
     return head;
   }
 
-  #last(bytes: string | Buffer): void {
+  #writeLast(bytes: string | Buffer): void {
     this.#ended = true;
-    if (typeof bytes === 'string') this.#socket.write(bytes, 'latin1', this.#over);
-    else this.#socket.write(bytes, this.#over);
+    if (typeof bytes === 'string') this.#socket.write(bytes, 'latin1', this.#onWritten);
+    else this.#socket.write(bytes, this.#onWritten);
   }
 
   /**
    * The client has the whole response. A write that a broken connection cut short ends without an
    * error, too.
    */
-  readonly #over = (error?: Error | null): void => {
+  readonly #onWritten = (error?: Error | null): void => {
     if (error || !this.#busy || this.#socket.destroyed) return;
     this.#busy = false;
     if (this.#socket.timeout) this.#socket.setTimeout(0);
@@ -350,7 +350,7 @@ class FastPathConnection implements ResponseWriter {
     this.#drained = go;
   }
 
-  readonly #drain = (): void => {
+  readonly #onDrained = (): void => {
     const drained = this.#drained;
     this.#drained = undefined;
     drained?.();
@@ -375,10 +375,10 @@ class FastPathConnection implements ResponseWriter {
     this.#socket.destroy();
   }
 
-  readonly #late = (): void => this.destroy();
+  readonly #onTimeout = (): void => this.destroy();
 
   /** The client will send nothing more. It may still read, or wait for a response. */
-  readonly #finished = (): void => {
+  readonly #onEnd = (): void => {
     if (!this.#busy || (this.#begun && !this.#ended)) this.destroy();
     else if (!this.#ended) probeHalfClosed(this.#socket, this.#probe);
   };
@@ -388,9 +388,9 @@ class FastPathConnection implements ResponseWriter {
   };
 
   /** The 'close' event handles the error. */
-  readonly #failed = (): void => {};
+  readonly #onError = (): void => {};
 
-  readonly #gone = (): void => {
+  readonly #onClose = (): void => {
     this.#fastPath.gone(this);
     this.#keep(undefined);
     if (!this.#busy) return;
