@@ -60,7 +60,7 @@ export class Connection implements ResponseListener {
   #unusedLooks = 0;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
-  readonly #reader: ResponseParser;
+  readonly #parser: ResponseParser;
   #call: ConnectionCall | undefined;
   #idleLooks = 0;
   #looksLeft = 0;
@@ -72,15 +72,15 @@ export class Connection implements ResponseListener {
 
   /** Opens the connection; calls `ready` once it is open, or `failed` when it cannot be opened. */
   constructor(
-    place: UpstreamAddress,
+    address: UpstreamAddress,
     owner: ConnectionOwner,
     ready: (connection: Connection) => void,
     failed: (error: Error) => void,
   ) {
     this.#owner = owner;
-    this.#reader = new ResponseParser(this);
-    this.#socket = openSocket(place, this.#onRead);
-    whenOpen(this.#socket, place, () => this.#opened(ready), failed);
+    this.#parser = new ResponseParser(this);
+    this.#socket = openSocket(address, this.#onRead);
+    whenOpen(this.#socket, address, () => this.#opened(ready), failed);
   }
 
   #opened(ready: (connection: Connection) => void): void {
@@ -97,7 +97,7 @@ export class Connection implements ResponseListener {
     this.#left = false;
     this.#idleLooks = idleLooks;
     this.#looksLeft = firstByteLooks;
-    this.#reader.reset();
+    this.#parser.reset();
     call.sent(this);
     const socket = this.#socket;
     if (body instanceof Latin1) writeWithOthers(socket, head + body.text);
@@ -135,7 +135,7 @@ export class Connection implements ResponseListener {
       if (this.#looksLeft <= 0)
         this.fail(
           new UpstreamTimeout(
-            this.#reader.begun ? 'the vendor fell silent' : 'the vendor did not answer in time',
+            this.#parser.begun ? 'the vendor fell silent' : 'the vendor did not answer in time',
           ),
         );
     }
@@ -169,9 +169,9 @@ export class Connection implements ResponseListener {
   #read(piece: Buffer): void {
     // Until the whole head has arrived, the time since the request counts: a head that comes drop
     // by drop would never time out.
-    if (this.#reader.headed && !this.#left) this.#looksLeft = this.#idleLooks;
+    if (this.#parser.headed && !this.#left) this.#looksLeft = this.#idleLooks;
     try {
-      this.#went(this.#reader.push(piece));
+      this.#afterRead(this.#parser.push(piece));
     } catch (error) {
       this.fail(asError(error));
     }
@@ -187,10 +187,10 @@ export class Connection implements ResponseListener {
     this.#looksLeft = leftLooks;
   }
 
-  /** Handles the end of a read: the reply is complete, or its reader pauses. */
-  #went(goesOn: boolean): void {
-    if (goesOn && this.#reader.over) this.#complete();
-    else if (!goesOn && !this.#paused) {
+  /** Handles the end of a read: the reply is complete, or its listener pauses. */
+  #afterRead(readsOn: boolean): void {
+    if (readsOn && this.#parser.over) this.#complete();
+    else if (!readsOn && !this.#paused) {
       this.#paused = true;
       this.#socket.pause();
     }
@@ -202,7 +202,7 @@ export class Connection implements ResponseListener {
     this.#paused = false;
     this.#looksLeft = this.#idleLooks;
     try {
-      this.#went(this.#reader.go());
+      this.#afterRead(this.#parser.go());
     } catch (error) {
       this.fail(asError(error));
     }
@@ -216,7 +216,7 @@ export class Connection implements ResponseListener {
     // the next request.
     if (
       this.#keeps &&
-      !this.#reader.surplus &&
+      !this.#parser.surplus &&
       this.#uploading === undefined &&
       !this.#socket.destroyed
     ) {
@@ -229,11 +229,11 @@ export class Connection implements ResponseListener {
   readonly #onError = (error: Error): void => this.fail(error);
 
   readonly #onEnd = (): void => {
-    if (this.#call !== undefined && this.#reader.endsWithConnection) this.#complete();
+    if (this.#call !== undefined && this.#parser.endsWithConnection) this.#complete();
     else
       this.fail(
         new Error(
-          this.#reader.begun
+          this.#parser.begun
             ? 'the vendor closed inside its reply'
             : 'the vendor closed without a reply',
         ),
@@ -251,7 +251,7 @@ export class Connection implements ResponseListener {
   /** Closes the connection at once; its call gets no event. */
   close(): void {
     this.#call = undefined;
-    this.#reader.stop();
+    this.#parser.stop();
     this.#uploading?.destroy();
     this.#uploading = undefined;
     this.#socket.destroy();
@@ -266,8 +266,8 @@ export class Connection implements ResponseListener {
  */
 const receiveBuffer = Buffer.allocUnsafeSlow(65_536);
 
-function openSocket(place: UpstreamAddress, read: (count: number) => boolean): Socket {
-  const { host, port } = place;
+function openSocket(address: UpstreamAddress, read: (count: number) => boolean): Socket {
+  const { host, port } = address;
   const onread = { buffer: receiveBuffer, callback: read };
   const options = {
     host,
@@ -277,15 +277,15 @@ function openSocket(place: UpstreamAddress, read: (count: number) => boolean): S
     keepAliveInitialDelay: probeMs,
     onread,
   };
-  if (!place.secure) return connectTcp(options);
+  if (!address.secure) return connectTcp(options);
   const socket = connectTls({
     ...options,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
-    ...(place.session === undefined ? {} : { session: place.session }),
+    ...(address.session === undefined ? {} : { session: address.session }),
   });
   return socket.on('session', (session) => {
-    place.session = session;
+    address.session = session;
   });
 }
 
@@ -375,7 +375,7 @@ export class ResponseHeaders {
     if (at < 0) return undefined;
     const next = this.#text.indexOf('\r\n', at + mark.length);
     const end = next < 0 ? this.#text.length : next;
-    return { value: trimmed(this.#text.slice(at + mark.length, end)), end };
+    return { value: trimSpaces(this.#text.slice(at + mark.length, end)), end };
   }
 
   /** By name in lower case; of several with one name the last. */
@@ -383,25 +383,23 @@ export class ResponseHeaders {
     const all: Record<string, string> = {};
     for (const line of this.#text.split('\r\n')) {
       const colon = line.indexOf(':');
-      if (colon > 0) all[line.slice(0, colon).toLowerCase()] = trimmed(line.slice(colon + 1));
+      if (colon > 0) all[line.slice(0, colon).toLowerCase()] = trimSpaces(line.slice(colon + 1));
     }
     return all;
   }
 }
 
 /**
- * Removes the spaces around a value. Other blanks, such as tabs, stay: other parsers take them for
- * part of the value, and a length with one is no number.
+ * Removes the spaces around a value. Tabs stay: other parsers take them for part of the value, and
+ * a length with one is no number.
  */
-function trimmed(value: string): string {
+function trimSpaces(value: string): string {
   let from = 0;
   let to = value.length;
-  while (isBlank(value.charCodeAt(from))) from += 1;
-  while (to > from && isBlank(value.charCodeAt(to - 1))) to -= 1;
+  while (value.charCodeAt(from) === space) from += 1;
+  while (to > from && value.charCodeAt(to - 1) === space) to -= 1;
   return value.slice(from, to);
 }
-
-const isBlank = (code: number): boolean => code === 0x20;
 
 /** A reply that breaks the rules of HTTP/1.1: what follows on its connection means nothing. */
 export class MalformedResponse extends Error {
@@ -520,8 +518,8 @@ type ParserState =
  * arrives in one piece is not copied. RFC 9112.
  */
 export class ResponseParser {
-  readonly #sink: ResponseListener;
-  #place: ParserState = 'head';
+  readonly #listener: ResponseListener;
+  #state: ParserState = 'head';
   /** Bytes of the body or of the chunk that are still to come, or of the trailers that may. */
   #left = 0;
   #informations = 0;
@@ -529,50 +527,50 @@ export class ResponseParser {
   #paused = false;
   #stopped = false;
 
-  constructor(sink: ResponseListener) {
-    this.#sink = sink;
+  constructor(listener: ResponseListener) {
+    this.#listener = listener;
   }
 
-  /** The sink has the whole reply. */
+  /** The listener has the whole reply. */
   get over(): boolean {
-    return this.#place === 'over' && !this.#paused;
+    return this.#state === 'over' && !this.#paused;
   }
 
   /** The head of the reply has arrived. */
   get headed(): boolean {
-    return this.#place !== 'head';
+    return this.#state !== 'head';
   }
 
   /** Some of the reply has arrived, so that it is cut short if the connection ends now. */
   get begun(): boolean {
-    return this.#place !== 'head' || this.#unread !== undefined;
+    return this.#state !== 'head' || this.#unread !== undefined;
   }
 
   /** Bytes arrived that belong to no requested reply. */
   get surplus(): boolean {
-    return this.#place === 'over' && this.#unread !== undefined;
+    return this.#state === 'over' && this.#unread !== undefined;
   }
 
   /** The end of the connection is also the end of the reply. */
   get endsWithConnection(): boolean {
-    return this.#place === 'to the end' && !this.#stopped;
+    return this.#state === 'to the end' && !this.#stopped;
   }
 
   /** Prepares for the next reply. */
   reset(): void {
-    this.#place = 'head';
+    this.#state = 'head';
     this.#left = 0;
     this.#informations = 0;
     this.#unread = undefined;
     this.#paused = false;
   }
 
-  /** The sink gets no more calls. */
+  /** The listener gets no more calls. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** Goes on after the sink's `data` returned false. Returns as `push`. */
+  /** Goes on after the listener's `data` returned false. Returns as `push`. */
   go(): boolean {
     if (!this.#paused) return true;
     this.#paused = false;
@@ -581,7 +579,7 @@ export class ResponseParser {
     return unread === undefined || this.push(unread);
   }
 
-  /** Reads the next bytes. Returns false while the sink takes no more. Throws MalformedResponse. */
+  /** Reads the next bytes. Returns false while the listener takes no more. Throws MalformedResponse. */
   push(bytes: Buffer): boolean {
     const piece = this.#unread === undefined ? bytes : Buffer.concat([this.#unread, bytes]);
     this.#unread = undefined;
@@ -600,7 +598,7 @@ export class ResponseParser {
    * incomplete.
    */
   #step(piece: Buffer, at: number): number {
-    switch (this.#place) {
+    switch (this.#state) {
       case 'head':
         return this.#head(piece, at);
       case 'counted':
@@ -637,26 +635,26 @@ export class ResponseParser {
         throw new MalformedResponse(`more than ${informationsMax} informational replies`);
       return end + headEnd.length;
     }
-    if (head.body === 'chunked') this.#place = 'chunk line';
-    else if (head.body === 'connection') this.#place = 'to the end';
+    if (head.body === 'chunked') this.#state = 'chunk line';
+    else if (head.body === 'connection') this.#state = 'to the end';
     else {
       this.#left = head.body;
-      this.#place = head.body === 0 ? 'over' : 'counted';
+      this.#state = head.body === 0 ? 'over' : 'counted';
     }
-    this.#sink.head(head);
+    this.#listener.head(head);
     return end + headEnd.length;
   }
 
   #body(piece: Buffer, at: number, then: ParserState): number {
     const end = Math.min(piece.length, at + this.#left);
     this.#left -= end - at;
-    if (this.#left === 0) this.#place = then;
+    if (this.#left === 0) this.#state = then;
     this.#give(at === 0 && end === piece.length ? piece : piece.subarray(at, end));
     return end;
   }
 
   #give(piece: Buffer): void {
-    if (!this.#sink.data(piece)) this.#paused = true;
+    if (!this.#listener.data(piece)) this.#paused = true;
   }
 
   #chunkLine(piece: Buffer, at: number): number {
@@ -677,7 +675,7 @@ export class ResponseParser {
       (piece[i] === semicolon && plainExtension.test(piece.toString('latin1', i, end - 2)));
     if (digits === 0 || digits > 12 || !plain) throw new MalformedResponse('no length of a chunk');
     this.#left = length === 0 ? headBytesMax : length;
-    this.#place = length === 0 ? 'trailer' : 'chunk';
+    this.#state = length === 0 ? 'trailer' : 'chunk';
     return end;
   }
 
@@ -685,7 +683,7 @@ export class ResponseParser {
     if (piece.length - at < 2) return at;
     if (piece[at] !== carriage || piece[at + 1] !== newline)
       throw new MalformedResponse('a chunk is longer than it says');
-    this.#place = 'chunk line';
+    this.#state = 'chunk line';
     return at + 2;
   }
 
@@ -693,7 +691,7 @@ export class ResponseParser {
     const end = this.#lineEnd(piece, at);
     this.#left -= end - at;
     if (this.#left < 0) throw new MalformedResponse(`trailers of more than ${headBytesMax} bytes`);
-    if (end === at + 2) this.#place = 'over';
+    if (end === at + 2) this.#state = 'over';
     else if (end > at && !plainTrailer.test(piece.toString('latin1', at, end - 2)))
       throw new MalformedResponse('no trailer after the last chunk');
     return end;

@@ -145,7 +145,7 @@ export class Upstream implements ConnectionOwner {
   readonly prefix: string;
   readonly #origin: string;
   readonly #heads: RequestHeadWriter;
-  readonly #place: UpstreamAddress;
+  readonly #address: UpstreamAddress;
   readonly #connectionsMax: number;
   /** All connections that are open or being opened. */
   readonly #connections = new Set<Connection>();
@@ -166,7 +166,7 @@ export class Upstream implements ConnectionOwner {
     const secure = url.protocol === 'https:';
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-    this.#place = {
+    this.#address = {
       secure,
       host,
       port,
@@ -258,7 +258,7 @@ export class Upstream implements ConnectionOwner {
       this.gone(connection);
       waited?.call.failed(error);
     };
-    const connection: Connection = new Connection(this.#place, this, ready, failed);
+    const connection: Connection = new Connection(this.#address, this, ready, failed);
     this.#connections.add(connection);
     this.#looking ??= setInterval(this.#look, lookEveryMs).unref();
   }
