@@ -147,7 +147,7 @@ export class ChannelAttempt implements UpstreamListener {
     const path = openChannel.place(request.path, this.call.upstreamModel);
     const method = request.method ?? 'POST';
     if (openChannel.authorize === undefined)
-      openChannel.upstream.post(
+      openChannel.upstream.send(
         {
           method,
           path,
@@ -184,7 +184,7 @@ export class ChannelAttempt implements UpstreamListener {
       if (this.upstreamCall.over) return;
       if ('kind' in proof) this.#resolveWith({ kind: 'fault', stage: 'connecting', fault: proof });
       else
-        upstream.post(
+        upstream.send(
           { ...request, headers: Object.assign({}, request.headers, proof.headers) },
           times,
           this.upstreamCall,

@@ -82,7 +82,7 @@ function ask(
   });
   const told: Told = { text: '', end: '', call, done };
   const { path = '/chat', headers = { 'content-type': 'text/plain' }, body = 'hi' } = options;
-  upstream.post({ path, headers, body: Buffer.from(body) }, options.times ?? times, call);
+  upstream.send({ path, headers, body: Buffer.from(body) }, options.times ?? times, call);
   return told;
 }
 
@@ -280,7 +280,7 @@ async function leftAtOnce(upstream: Upstream): Promise<void> {
       end: () => expect.unreachable(),
       failed: () => expect.unreachable(),
     });
-    upstream.post({ path: '/chat', headers: {}, body: Buffer.from('hi') }, times, call);
+    upstream.send({ path: '/chat', headers: {}, body: Buffer.from('hi') }, times, call);
   });
 }
 

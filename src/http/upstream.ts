@@ -135,7 +135,7 @@ const looksFor = (ms: number): number => Math.ceil(ms / lookEveryMs) + 1;
 /** A call that waits for a connection. */
 interface QueuedCall {
   readonly call: UpstreamCall;
-  readonly ask: UpstreamRequest;
+  readonly request: UpstreamRequest;
   readonly times: UpstreamTimes;
 }
 
@@ -204,11 +204,11 @@ export class Upstream implements ConnectionOwner {
    * Sends the request. If that is impossible, fails the call instead of throwing: a channel may be
    * closed at the moment it is picked.
    */
-  post(ask: UpstreamRequest, times: UpstreamTimes, call: UpstreamCall): void {
+  send(request: UpstreamRequest, times: UpstreamTimes, call: UpstreamCall): void {
     if (this.#closing) return call.failed(closedError());
     const unused = this.#unused.pop();
-    if (unused !== undefined) return this.#carry(unused, { call, ask, times });
-    this.#queue.push({ call, ask, times });
+    if (unused !== undefined) return this.#carry(unused, { call, request, times });
+    this.#queue.push({ call, request, times });
     this.#openForQueue();
   }
 
@@ -217,10 +217,10 @@ export class Upstream implements ConnectionOwner {
       this.#open();
   }
 
-  #carry(connection: Connection, { call, ask, times }: QueuedCall): void {
+  #carry(connection: Connection, { call, request, times }: QueuedCall): void {
     let outgoing: OutgoingRequest;
     try {
-      outgoing = this.#outgoing(ask, times);
+      outgoing = this.#outgoing(request, times);
     } catch (error) {
       this.free(connection);
       return call.failed(asError(error));

@@ -85,11 +85,11 @@ const faulting = (fault: (status: number, right: Fault) => Fault): Tamper =>
 
 /** Whatever ends a call, its vendor does not hear of it. */
 const deaf = along(({ upstream }) => {
-  const post: typeof upstream.post = (ask, times, call) => {
+  const send: typeof upstream.send = (ask, times, call) => {
     Object.defineProperty(call, 'abort', { value: () => {} });
-    upstream.post(ask, times, call);
+    upstream.send(ask, times, call);
   };
-  return { upstream: Object.assign(Object.create(upstream), { post, prefix: upstream.prefix }) };
+  return { upstream: Object.assign(Object.create(upstream), { send, prefix: upstream.prefix }) };
 });
 
 export const sabotages: readonly Sabotage[] = [

@@ -204,7 +204,7 @@ class SimulatedUpstream extends Upstream {
     this.#process = process;
   }
 
-  override post(ask: UpstreamRequest, times: UpstreamTimes, call: UpstreamCall): void {
+  override send(ask: UpstreamRequest, times: UpstreamTimes, call: UpstreamCall): void {
     this.#vendors.take(this.#channel, this.#process, ask, times, call);
   }
 }

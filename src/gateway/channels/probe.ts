@@ -142,7 +142,7 @@ async function callOnce(
     const upstreamCall = new ProbeCall(listener, stage);
     signal.addEventListener('abort', () => upstreamCall.abort(), { once: true });
     signal.addEventListener('abort', () => reject(new Error('the browser left')), { once: true });
-    openChannel.upstream.post(
+    openChannel.upstream.send(
       { method, path: at, headers: { ...whole, ...proof.headers }, body, rest },
       times,
       upstreamCall,

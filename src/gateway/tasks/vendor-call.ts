@@ -78,7 +78,7 @@ export async function callVendor(
       stop.removeEventListener('abort', leaving);
     };
     stop.addEventListener('abort', leaving, { once: true });
-    upstream.post({ method, path, headers, body: request.body }, times, call);
+    upstream.send({ method, path, headers, body: request.body }, times, call);
   });
 }
 
