@@ -15,7 +15,7 @@ import { startWithVendor } from './support/with-vendor.ts';
 
 const chat = '/v1/chat/completions';
 const body = JSON.stringify(hello);
-/** More than the lane reads by itself. */
+/** More than the fast path reads by itself. */
 const longBody = body + ' '.repeat(100_000);
 
 async function start(): Promise<{ vendor: ScriptedVendor; running: Running; port: number }> {

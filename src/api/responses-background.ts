@@ -4,7 +4,7 @@ import { Refusal, refusals } from '../base/refusal.ts';
 import type { ApiRequest } from '../gateway/api-request.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
-import { ClientResponse, NullResponse } from '../http/client-response.ts';
+import { ClientResponse, NullWriter } from '../http/client-response.ts';
 import type { ResponseStore, StoredResponse } from '../memory/responses.ts';
 import { responseObject } from '../providers/bridges/response-object.ts';
 import { isAway } from '../storage/database.ts';
@@ -38,11 +38,11 @@ export async function runInBackground(
   const { userId } = request.principal;
   const { answerId: id } = request;
   const frame = frameOf(request, own, parts.clock.now());
-  const wire = new NullResponse();
+  const writer = new NullWriter();
   const events = request.stream
     ? new BackgroundStream(response, (part) => store.keepEvents(id, part))
     : undefined;
-  const stop = (): void => (events === undefined ? wire.destroy() : events.stop());
+  const stop = (): void => (events === undefined ? writer.destroy() : events.stop());
   if (events === undefined) response.onLeave(stop);
   const renew = async (): Promise<void> => {
     if (await store.renew(id, 'in_progress')) await events?.store();
@@ -76,7 +76,7 @@ export async function runInBackground(
     await run(
       parts,
       { ...request, beforeAttempts, keep },
-      events ?? new ClientResponse(wire, []),
+      events ?? new ClientResponse(writer, []),
       responsesFormat,
     );
     // `run` has ended well even if the answer could not be kept.

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import { ClientResponse, NullResponse, RecordingResponse } from './client-response.ts';
+import { ClientResponse, NullWriter, RecordingResponse } from './client-response.ts';
 import { NodeResponseWriter } from './node-transport.ts';
 
 /** A connection with `requests` sent at once; `serve` gets the response of each. */
@@ -59,23 +59,23 @@ test('who had left before anybody asked is told of at once', async () => {
 });
 
 test('what is recorded for a client that has left no longer waits for it', () => {
-  const wire = new NullResponse();
+  const writer = new NullWriter();
   const response = new RecordingResponse(
-    new ClientResponse(wire, []),
+    new ClientResponse(writer, []),
     () => Promise.resolve(),
     () => Promise.resolve(),
   );
   let drained = 0;
   response.onDrain(() => drained++);
   expect(response.stalled).toBe(true);
-  wire.destroy();
+  writer.destroy();
   expect([response.stalled, drained]).toEqual([false, 1]);
 });
 
 test('a response whose client has left already is closed from the start', () => {
-  const wire = new NullResponse();
-  wire.destroy();
-  const response = new ClientResponse(wire, []);
+  const writer = new NullWriter();
+  writer.destroy();
+  const response = new ClientResponse(writer, []);
   let left = 0;
   response.onLeave(() => left++);
   expect([response.closed, left]).toEqual([true, 1]);

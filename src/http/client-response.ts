@@ -14,7 +14,7 @@ interface ResponseState {
 
 /** The client's side of one exchange: a head, and latin1 text whose characters are bytes. */
 export class ClientResponse {
-  readonly #wire: ResponseWriter;
+  readonly #writer: ResponseWriter;
   readonly #headers: string[];
   readonly #lastBytesMs: number;
   readonly #state: ResponseState;
@@ -29,16 +29,16 @@ export class ClientResponse {
 
   /** `headers`: name, value, name, value, … of every response in this exchange. */
   constructor(
-    wire: ResponseWriter,
+    writer: ResponseWriter,
     headers: string[],
     waitMs: number = lastBytesMs,
     state: ResponseState = { started: false },
   ) {
-    this.#wire = wire;
+    this.#writer = writer;
     this.#headers = headers;
     this.#lastBytesMs = waitMs;
     this.#state = state;
-    wire.onClosed(this.#onClosed);
+    writer.onClosed(this.#onClosed);
   }
 
   readonly #onClosed = (complete: boolean): void => {
@@ -54,12 +54,12 @@ export class ClientResponse {
 
   /** The client's address, as the connection gives it. */
   get peer(): string | undefined {
-    return this.#wire.peer;
+    return this.#writer.peer;
   }
 
   /** For another response object that takes the place of this one: when it starts, both have. */
   get parts(): ConstructorParameters<typeof ClientResponse> {
-    return [this.#wire, this.#headers, this.#lastBytesMs, this.#state];
+    return [this.#writer, this.#headers, this.#lastBytesMs, this.#state];
   }
 
   /** The client was sent a status line, or will be. */
@@ -128,8 +128,8 @@ export class ClientResponse {
       'content-length',
       String(typeof body === 'string' ? Buffer.byteLength(body) : body.length),
     );
-    this.#wire.whole(status, this.#headers, body);
-    this.#wire.limitRemainingTime(this.#lastBytesMs);
+    this.#writer.whole(status, this.#headers, body);
+    this.#writer.limitRemainingTime(this.#lastBytesMs);
   }
 
   /**
@@ -143,13 +143,13 @@ export class ClientResponse {
       return Promise.resolve();
     }
     this.markStarted();
-    this.#wire.head(status, this.#headers);
+    this.#writer.head(status, this.#headers);
     if (body === undefined) {
-      this.#wire.end('');
+      this.#writer.end('');
       return Promise.resolve();
     }
     this.onLeave(() => body.destroy());
-    return this.#wire.send(body, this.#lastBytesMs);
+    return this.#writer.send(body, this.#lastBytesMs);
   }
 
   startStream(type = eventStream): void {
@@ -164,7 +164,7 @@ export class ClientResponse {
       'x-accel-buffering',
       'no',
     );
-    this.#wire.head(200, this.#headers);
+    this.#writer.head(200, this.#headers);
     // They are written, and a stream may be open for long.
     this.#headers.length = 0;
   }
@@ -172,13 +172,13 @@ export class ClientResponse {
   /** False when the client reads slower than Tollgate writes: wait for `onDrain`. */
   write(bytes: string): boolean {
     if (this.closed) return true;
-    return this.#wire.write(bytes);
+    return this.#writer.write(bytes);
   }
 
   /** Calls `go` once when there is room again, or when the client has left. */
   onDrain(go: () => void): void {
     this.#drain = go;
-    this.#wire.onDrain(() => {
+    this.#writer.onDrain(() => {
       this.#drain = undefined;
       this.drains += 1;
       go();
@@ -187,8 +187,8 @@ export class ClientResponse {
 
   end(bytes: string): void {
     if (this.closed) return;
-    this.#wire.end(bytes);
-    this.#wire.limitRemainingTime(this.#lastBytesMs);
+    this.#writer.end(bytes);
+    this.#writer.limitRemainingTime(this.#lastBytesMs);
   }
 
   /** Ends a stream that was broken off; `bytes` report the error. */
@@ -201,13 +201,13 @@ export class ClientResponse {
    */
   breakAfter(bytes: string): void {
     if (this.closed) return;
-    this.#wire.breakAfter(bytes);
-    this.#wire.limitRemainingTime(this.#lastBytesMs);
+    this.#writer.breakAfter(bytes);
+    this.#writer.limitRemainingTime(this.#lastBytesMs);
   }
 
   /** Breaks the connection: no further message would be true. */
   destroy(): void {
-    if (!this.closed) this.#wire.destroy();
+    if (!this.closed) this.#writer.destroy();
   }
 }
 
@@ -323,7 +323,7 @@ export function toLatin1IfSmall(body: Bytes | string): Buffer | string {
 /**
  * A writer without a client, for work that goes on after its client has left: it drops all bytes.
  */
-export class NullResponse implements ResponseWriter {
+export class NullWriter implements ResponseWriter {
   readonly peer = undefined;
   #closed: ((complete: boolean) => void)[] = [];
   #complete: boolean | undefined;

@@ -9,29 +9,29 @@ import { NodeResponseWriter } from './node-transport.ts';
 import type { ResponseWriter } from './transport.ts';
 
 /** A fast path whose requests wait for the test, before a node:http that refuses all. */
-async function open(): Promise<{ port: number; lane: FastPath; wires: ResponseWriter[] }> {
+async function open(): Promise<{ port: number; fastPath: FastPath; writers: ResponseWriter[] }> {
   const server = createServer((_request, response) =>
     response.writeHead(401, { 'content-length': 0 }).end(),
   );
-  const wires: ResponseWriter[] = [];
-  const lane = new FastPath(server, {
+  const writers: ResponseWriter[] = [];
+  const fastPath = new FastPath(server, {
     paths: new Map([['/v1/plain', true]]),
     clock: systemClock,
     keepAliveTimeoutMs: 75_000,
     bodyBytesMax: 1_000_000,
-    serve: (_request, wire) => wires.push(wire),
+    serve: (_request, writer) => writers.push(writer),
   });
-  onTestFinished(() => lane.closeAll());
-  return { port: await listening(server), lane, wires };
+  onTestFinished(() => fastPath.closeAll());
+  return { port: await listening(server), fastPath, writers };
 }
 
 test('who has sent ahead and then leaves is noticed while the answer is made', async () => {
-  const { port, wires } = await open();
+  const { port, writers } = await open();
   const { socket } = client(port);
   socket.write(plain('{}'));
-  await expect.poll(() => wires.length).toBe(1);
+  await expect.poll(() => writers.length).toBe(1);
   const told: boolean[] = [];
-  wires[0]?.onClosed((complete) => told.push(complete));
+  writers[0]?.onClosed((complete) => told.push(complete));
   for (let i = 0; i < 8; i += 1) {
     socket.write('x');
     await wait(5);
@@ -41,16 +41,16 @@ test('who has sent ahead and then leaves is noticed while the answer is made', a
 });
 
 test('who asks after the end is told of it at once', async () => {
-  const { port, wires } = await open();
+  const { port, writers } = await open();
   const { socket } = client(port);
   socket.write(plain('{}'));
-  await expect.poll(() => wires.length).toBe(1);
-  const [wire] = wires;
-  if (wire === undefined) throw new Error('nobody was served');
-  const first = new ClientResponse(wire, []);
+  await expect.poll(() => writers.length).toBe(1);
+  const [writer] = writers;
+  if (writer === undefined) throw new Error('nobody was served');
+  const first = new ClientResponse(writer, []);
   socket.destroy();
   await expect.poll(() => first.closed).toBe(true);
-  expect(new ClientResponse(wire, []).closed).toBe(true);
+  expect(new ClientResponse(writer, []).closed).toBe(true);
 
   let response: ResponseWriter | undefined;
   const server = createServer((_request, opened) => {
@@ -67,39 +67,39 @@ test('who asks after the end is told of it at once', async () => {
 });
 
 test('what is said behind the end of an answer never reaches the client, who would take it for the next one', async () => {
-  const { port, wires } = await open();
+  const { port, writers } = await open();
   const { socket, text } = client(port);
   socket.write(plain('{}'));
-  await expect.poll(() => wires.length).toBe(1);
-  wires[0]?.head(200, []);
-  wires[0]?.end('last');
-  wires[0]?.write('late');
-  wires[0]?.end('later');
+  await expect.poll(() => writers.length).toBe(1);
+  writers[0]?.head(200, []);
+  writers[0]?.end('last');
+  writers[0]?.write('late');
+  writers[0]?.end('later');
   await expect.poll(text).toMatch(/4\r\nlast\r\n0\r\n\r\n$/);
 });
 
 test('beginnings of requests are kept up to a limit of all connections together; beyond, node:http asks who it is', async () => {
-  const { port, lane } = await open();
+  const { port, fastPath } = await open();
   const head = plain('x'.repeat(60_000)).slice(0, 30_000);
   const before = client(port);
   before.socket.write(head);
-  await expect.poll(() => lane.keptBytes).toBeGreaterThan(1_000);
+  await expect.poll(() => fastPath.keptBytes).toBeGreaterThan(1_000);
   expect(before.text()).toBe('');
   before.socket.destroy();
-  await expect.poll(() => lane.keptBytes).toBe(0);
+  await expect.poll(() => fastPath.keptBytes).toBe(0);
 
-  lane.keptBytes = 16 * 1024 * 1024;
+  fastPath.keptBytes = 16 * 1024 * 1024;
   const after = client(port);
   after.socket.write(head);
   await expect.poll(after.text).toMatch(/^HTTP\/1\.1 401 /);
-  expect(lane.keptBytes).toBe(16 * 1024 * 1024);
+  expect(fastPath.keptBytes).toBe(16 * 1024 * 1024);
 });
 
-test('a connection is kept for as long as its answers say, and none is taken that would outlive the lane', async () => {
-  const { port, lane } = await open();
+test('a connection is kept for as long as its answers say, and none is taken that would outlive the fast path', async () => {
+  const { port, fastPath } = await open();
   // Looks are 5 s apart, and the first one may come at once.
-  expect((lane.idleLooks - 1) * 5_000).toBe(75_000);
-  lane.close();
+  expect((fastPath.idleLooks - 1) * 5_000).toBe(75_000);
+  fastPath.close();
   const late = client(port);
   await expect.poll(late.ended).toBe(true);
 });

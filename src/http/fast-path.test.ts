@@ -16,27 +16,27 @@ import { NodeResponseWriter } from './node-transport.ts';
 import type { ResponseWriter } from './transport.ts';
 
 interface Heard {
-  readonly by: 'lane' | 'node';
+  readonly by: 'fast path' | 'node';
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-type Serve = (request: FastPathRequest, wire: ResponseWriter) => void;
+type Serve = (request: FastPathRequest, writer: ResponseWriter) => void;
 
 const answerOf = (heard: Heard): string => JSON.stringify(heard);
 
 /** Sends the request back as the response. */
-const echo: Serve = ({ url, headers, body }, wire) => {
+const echo: Serve = ({ url, headers, body }, writer) => {
   const answer = answerOf({
-    by: 'lane',
+    by: 'fast path',
     method: 'POST',
     url,
     headers,
     body: body.toString('latin1'),
   });
-  wire.whole(200, ['content-length', String(Buffer.byteLength(answer))], answer);
+  writer.whole(200, ['content-length', String(Buffer.byteLength(answer))], answer);
 };
 
 function echoNode(request: IncomingMessage, response: ServerResponse): void {
@@ -50,18 +50,18 @@ function echoNode(request: IncomingMessage, response: ServerResponse): void {
 
 async function open(
   serve: Serve = echo,
-): Promise<{ port: number; lane: FastPath; server: Server }> {
+): Promise<{ port: number; fastPath: FastPath; server: Server }> {
   const server = createServer(echoNode);
   const paths = new Map([['/v1/plain', true]]);
-  const lane = new FastPath(server, {
+  const fastPath = new FastPath(server, {
     paths,
     clock: systemClock,
     keepAliveTimeoutMs: 75_000,
     bodyBytesMax: 1_000_000,
     serve,
   });
-  onTestFinished(() => lane.closeAll());
-  return { port: await listening(server), lane, server };
+  onTestFinished(() => fastPath.closeAll());
+  return { port: await listening(server), fastPath, server };
 }
 
 /** What the server read of each request, by the responses on one connection. */
@@ -91,7 +91,7 @@ test('plain requests are read and answered, one after the other on one connectio
     socket.write(plain(body, 'X-Mixed-Case:  two  words \r\n'), 'latin1');
     await expect.poll(() => heard(text()).length).toBe(before + 1);
     expect(heard(text()).at(-1)).toEqual({
-      by: 'lane',
+      by: 'fast path',
       method: 'POST',
       url: '/v1/plain',
       headers: {
@@ -112,7 +112,7 @@ test('a request in two pieces is still plain; one that dribbles in is somebody e
   const { port } = await open();
   const request = plain('{"a":1}');
   const [first] = await say(port, [request.slice(0, 40), request.slice(40)], 1);
-  expect(first?.by).toBe('lane');
+  expect(first?.by).toBe('fast path');
   const [second] = await say(
     port,
     Array.from({ length: 10 }, (_, i) => request.slice(i * 10, i === 9 ? undefined : i * 10 + 10)),
@@ -123,8 +123,8 @@ test('a request in two pieces is still plain; one that dribbles in is somebody e
 
 test('requests that were sent before the answer to the one before them are answered in their order', async () => {
   let serve: (() => void) | undefined;
-  const { port } = await open((request, wire) => {
-    serve = () => echo(request, wire);
+  const { port } = await open((request, writer) => {
+    serve = () => echo(request, writer);
     if (request.body.toString() !== 'one') serve();
   });
   const bodies = ['one', 'two', 'three', 'four'];
@@ -161,7 +161,7 @@ test('what is not plain goes to node:http as it came, and so does the rest of it
       socket.write(request);
       await expect.poll(() => heard(text()).length).toBe(before + 1);
     }
-    expect(heard(text()).map(({ by }) => by)).toEqual(['lane', 'node', 'node']);
+    expect(heard(text()).map(({ by }) => by)).toEqual(['fast path', 'node', 'node']);
     expect(heard(text()).map(({ body }) => body.length)).toEqual([
       5,
       { [get]: 0, [chunked]: 3, [long]: 100_000 }[other],
@@ -198,13 +198,13 @@ test('what asks more of the connection, or might be read in two ways, is not dec
     const { socket, text, ended } = client(port);
     socket.write(other, 'latin1');
     await expect.poll(() => text() !== '' || ended()).toBe(true);
-    expect(text(), other).not.toContain('"by":"lane"');
+    expect(text(), other).not.toContain('"by":"fast path"');
   }
 });
 
 /** Both ways in: the second request is too long for the fast path. */
 const waysIn = [
-  { way: 'lane', request: plain('{}') },
+  { way: 'fast path', request: plain('{}') },
   { way: 'node', request: plain(' '.repeat(100_000)) },
 ] as const;
 
@@ -217,27 +217,27 @@ async function openWaiting(): Promise<{
 }> {
   const told: boolean[] = [];
   let answer: ((stream: boolean) => void) | undefined;
-  const serve = (wire: ResponseWriter): void => {
-    wire.onClosed((complete) => told.push(complete));
+  const serve = (writer: ResponseWriter): void => {
+    writer.onClosed((complete) => told.push(complete));
     answer = (stream) => {
-      if (!stream) return wire.whole(200, ['content-length', '6'], 'answer');
-      wire.head(200, []);
-      wire.write('ans');
-      wire.end('wer');
+      if (!stream) return writer.whole(200, ['content-length', '6'], 'answer');
+      writer.head(200, []);
+      writer.write('ans');
+      writer.end('wer');
     };
   };
   const server = createServer((request, response) =>
     collectBody(request, request.headers, Infinity, () => serve(new NodeResponseWriter(response))),
   );
   const paths = new Map([['/v1/plain', true]]);
-  const lane = new FastPath(server, {
+  const fastPath = new FastPath(server, {
     paths,
     clock: systemClock,
     keepAliveTimeoutMs: 75_000,
     bodyBytesMax: 1_000_000,
-    serve: (_request, wire) => serve(wire),
+    serve: (_request, writer) => serve(writer),
   });
-  onTestFinished(() => lane.closeAll());
+  onTestFinished(() => fastPath.closeAll());
   return {
     port: await listening(server),
     told,
@@ -295,20 +295,20 @@ test('R9: who stops sending behind two requests gets both answers', async () => 
 
 test('an answer in pieces: each leaves at once, and the client has it when it is over', async () => {
   const told: boolean[] = [];
-  let wire: ResponseWriter | undefined;
+  let writer: ResponseWriter | undefined;
   const { port } = await open((_request, opened) => {
-    wire = opened;
+    writer = opened;
     opened.onClosed((complete) => told.push(complete));
     opened.head(200, ['content-type', 'text/event-stream']);
   });
   const { socket, text } = client(port);
   socket.write(plain('{}'));
-  await expect.poll(() => wire).toBeDefined();
-  wire?.write('data: 1\n\n');
+  await expect.poll(() => writer).toBeDefined();
+  writer?.write('data: 1\n\n');
   await expect.poll(text).toMatch(/transfer-encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n$/);
-  wire?.write('data: 2\n\n');
+  writer?.write('data: 2\n\n');
   await expect.poll(text).toMatch(/9\r\ndata: 2\n\n\r\n$/);
-  wire?.end('');
+  writer?.end('');
   await expect.poll(text).toMatch(/\r\n0\r\n\r\n$/);
   expect(told).toEqual([true]);
 });
@@ -316,10 +316,10 @@ test('an answer in pieces: each leaves at once, and the client has it when it is
 test('who never reads the rest loses the connection; who reads slowly gets all of it', async () => {
   const told: boolean[] = [];
   const body = Buffer.alloc(20_000_000, 'x');
-  const { port } = await open((_request, wire) => {
-    wire.onClosed((complete) => told.push(complete));
-    wire.whole(200, ['content-length', String(body.length)], body);
-    wire.limitRemainingTime(1_000);
+  const { port } = await open((_request, writer) => {
+    writer.onClosed((complete) => told.push(complete));
+    writer.whole(200, ['content-length', String(body.length)], body);
+    writer.limitRemainingTime(1_000);
   });
   const never = client(port);
   never.socket.pause();
@@ -338,18 +338,18 @@ test('who never reads the rest loses the connection; who reads slowly gets all o
 }, 45_000);
 
 test('a writer is told to wait, and to go on', async () => {
-  let wire: ResponseWriter | undefined;
+  let writer: ResponseWriter | undefined;
   const { port } = await open((_request, opened) => {
-    wire = opened;
+    writer = opened;
     opened.head(200, []);
   });
   const { socket } = client(port);
   socket.pause();
   socket.write(plain('{}'));
-  await expect.poll(() => wire).toBeDefined();
-  while (wire?.write('x'.repeat(100_000)) === true) continue;
+  await expect.poll(() => writer).toBeDefined();
+  while (writer?.write('x'.repeat(100_000)) === true) continue;
   let drained = false;
-  wire?.onDrain(() => {
+  writer?.onDrain(() => {
     drained = true;
   });
   await wait(30);
@@ -360,12 +360,12 @@ test('a writer is told to wait, and to go on', async () => {
 
 test('a header that would be two is refused', async () => {
   let thrown: unknown;
-  const { port } = await open((request, wire) => {
+  const { port } = await open((request, writer) => {
     try {
-      wire.whole(200, ['x-name', 'a\r\nx-smuggled: b'], '');
+      writer.whole(200, ['x-name', 'a\r\nx-smuggled: b'], '');
     } catch (error) {
       thrown = error;
-      echo(request, wire);
+      echo(request, writer);
     }
   });
   await say(port, [plain('{}')], 1);
@@ -373,24 +373,24 @@ test('a header that would be two is refused', async () => {
 });
 
 test('closing ends idle connections at once and the others with their answers', async () => {
-  let wire: ResponseWriter | undefined;
-  const { port, lane, server } = await open((request, opened) => {
-    if (request.body.length > 2) wire = opened;
+  let writer: ResponseWriter | undefined;
+  const { port, fastPath, server } = await open((request, opened) => {
+    if (request.body.length > 2) writer = opened;
     else echo(request, opened);
   });
   const idle = client(port);
   idle.socket.write(plain('{}'));
   const busy = client(port);
   busy.socket.write(plain('{"wait":1}'));
-  await expect.poll(() => heard(idle.text()).length === 1 && wire !== undefined).toBe(true);
-  lane.close();
+  await expect.poll(() => heard(idle.text()).length === 1 && writer !== undefined).toBe(true);
+  fastPath.close();
   let closed = false;
   server.close(() => {
     closed = true;
   });
   await expect.poll(idle.ended).toBe(true);
   expect(busy.ended()).toBe(false);
-  wire?.whole(200, ['content-length', '2'], '{}');
+  writer?.whole(200, ['content-length', '2'], '{}');
   await expect.poll(busy.ended).toBe(true);
   expect(busy.text()).toMatch(/connection: close\r\n\r\n\{\}$/);
   await expect.poll(() => closed).toBe(true);
@@ -450,10 +450,10 @@ async function saidOf(port: number, request: string): Promise<string> {
     : JSON.stringify({ ...said, by: '', headers: Object.entries(said.headers).sort() });
 }
 
-test('what the lane makes of a request is what node:http makes of it, or it leaves it to node:http', async () => {
-  const { port, lane } = await open();
+test('what the fast path makes of a request is what node:http makes of it, or it leaves it to node:http', async () => {
+  const { port, fastPath } = await open();
   // An incomplete request is handed over soon, so that the test does not wait for it.
-  const giving = setInterval(() => lane.handOverPartial(), 15);
+  const giving = setInterval(() => fastPath.handOverPartial(), 15);
   onTestFinished(() => clearInterval(giving));
   const reference = await listening(createServer(echoNode));
   const seed = Number(process.env['SEED'] ?? 20_261_121);

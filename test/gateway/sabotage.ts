@@ -49,7 +49,7 @@ const reserving =
     };
   };
 
-/** Every lane, changed. */
+/** Every open channel, changed. */
 const along =
   (change: (openChannel: OpenChannel) => Partial<OpenChannel>): Tamper =>
   (parts) => {
