@@ -95,7 +95,7 @@ class EndpointEntry implements ApiEntry {
    * The size of a compressed body is known only once it is decoded, so each account's bodies are
    * decoded one at a time.
    */
-  readonly #unpacking = new AccountQueue();
+  readonly #decoding = new AccountQueue();
   readonly #fastPath: FastPath;
   readonly #clientAddress: ClientAddress;
 
@@ -263,14 +263,14 @@ class EndpointEntry implements ApiEntry {
    */
   #proceed(context: RequestContext, handle: Endpoint['handle']): void {
     if (context.request.headers['content-encoding'] !== undefined)
-      return this.#unpack(context, handle);
+      return this.#decode(context, handle);
     if (this.#parts.clock.now() - context.at <= identityMs) void this.#handle(context, handle);
     else
       this.#identify(context, (principal) => void this.#handle({ ...context, principal }, handle));
   }
 
   /** Gives the handler the decoded body, whether it came as bytes or as a stream. */
-  #unpack(context: RequestContext, handle: Endpoint['handle']): void {
+  #decode(context: RequestContext, handle: Endpoint['handle']): void {
     const { method, url, headers: sent, body, params } = context.request;
     const { 'content-encoding': header, 'content-length': _length, ...headers } = sent;
     const coding = requestEncodingOf(header);
@@ -290,18 +290,18 @@ class EndpointEntry implements ApiEntry {
       return decodeRequestBody(body, coding, this.#bodyBytesMax, enter, failed);
     }
     if (!Buffer.isBuffer(body)) return enter(body);
-    this.#unpacking.take(context.principal.userId, (over) => {
+    this.#decoding.take(context.principal.userId, (over) => {
       // The client may have left while its body waited.
       if (context.response.closed) return over();
-      const unpacked = (plain: Buffer | Readable): void => {
-        if (this.#holdUnpacked(context, plain)) enter(plain);
+      const decoded = (plain: Buffer | Readable): void => {
+        if (this.#holdDecoded(context, plain)) enter(plain);
         over();
       };
       const broken = (why: Refusal): void => {
         failed(why);
         over();
       };
-      decodeRequestBody(body, coding, this.#bodyBytesMax, unpacked, broken);
+      decodeRequestBody(body, coding, this.#bodyBytesMax, decoded, broken);
     });
   }
 
@@ -309,7 +309,7 @@ class EndpointEntry implements ApiEntry {
    * Counts a decoded body by its decoded size. Returns false when the client has left, or when
    * there is no room for the body.
    */
-  #holdUnpacked(context: RequestContext, plain: Buffer | Readable): boolean {
+  #holdDecoded(context: RequestContext, plain: Buffer | Readable): boolean {
     const { principal, response } = context;
     if (response.closed) return false;
     if (Buffer.isBuffer(plain) && !this.#hold(context, principal, plain.length)) return false;
