@@ -6,7 +6,7 @@ import type { UserSession } from '../accounts/sessions.ts';
 import type { Role, User } from '../accounts/users.ts';
 import { latin1Of } from '../base/json.ts';
 import type { ClientResponse } from '../http/client-response.ts';
-import { encodeBody, type PackedText, packedFor, packText } from '../http/response-encoding.ts';
+import { CompressedJson, encodeBody } from '../http/response-encoding.ts';
 import { ConsoleProblem, throwProblem } from './problem.ts';
 
 /** The callers that a route admits: `anyone` includes strangers, `user` includes operators. */
@@ -178,19 +178,6 @@ export interface EventStream {
   end(): void;
 }
 
-/** An answer that is the same for many: serialized and packed once. */
-export class PackedJson {
-  readonly text: PackedText;
-
-  private constructor(text: PackedText) {
-    this.text = text;
-  }
-
-  static async of(value: unknown): Promise<PackedJson> {
-    return new PackedJson(await packText(JSON.stringify(value)));
-  }
-}
-
 /** The response to one console request. */
 export class ConsoleReply {
   /** The response itself, for routes that pass it on to a handler of /v1. */
@@ -264,7 +251,7 @@ export class ConsoleReply {
   }
 
   /**
-   * Sends the route's value, packed where the browser takes it, unless the route has responded
+   * Sends the route's value, compressed where the browser takes it, unless the route has responded
    * itself.
    */
   async finish(value: unknown, acceptEncoding: string | string[] | undefined): Promise<void> {
@@ -272,8 +259,8 @@ export class ConsoleReply {
     if (client.started || client.closed) return;
     if (value === undefined) return client.send(204, undefined);
     const { body, headers } =
-      value instanceof PackedJson
-        ? packedFor(value.text, acceptEncoding)
+      value instanceof CompressedJson
+        ? value.encodedFor(acceptEncoding)
         : await encodeBody(JSON.stringify(value), acceptEncoding);
     for (const [name, text] of Object.entries(headers)) this.header(name, text);
     client.whole(this.#status, 'application/json; charset=utf-8', body);

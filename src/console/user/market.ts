@@ -1,8 +1,9 @@
 import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
+import { CompressedJson } from '../../http/response-encoding.ts';
 import type { ModelDetail, ModelRow, ModelSpeed, ModelsView } from '../contract.ts';
 import { throwProblem } from '../problem.ts';
-import { type ConsoleRoute, defineRoute, PackedJson } from '../route.ts';
+import { type ConsoleRoute, defineRoute } from '../route.ts';
 import { modelDetail, type ModelsContext, modelRows } from './models.ts';
 
 export interface MarketContext extends ModelsContext {
@@ -21,7 +22,7 @@ const freshMs = 60_000;
 
 /**
  * Models and prices for visitors without a session: those of one group, and nothing of the others.
- * An answer is made and packed once a minute, however many ask for it.
+ * An answer is made and compressed once a minute, however many ask for it.
  */
 export function marketRoutes(context: MarketContext): readonly ConsoleRoute[] {
   const answers = new Answers(context);
@@ -58,10 +59,10 @@ export function marketRoutes(context: MarketContext): readonly ConsoleRoute[] {
 
 interface Answer {
   readonly at: number;
-  readonly packed: Promise<PackedJson>;
+  readonly json: Promise<CompressedJson>;
 }
 
-/** Packed answers by path, of one version of the catalogue. */
+/** Compressed answers by path, of one version of the catalogue. */
 class Answers {
   readonly #context: MarketContext;
   #kept = new Map<string, Answer>();
@@ -71,7 +72,7 @@ class Answers {
     this.#context = context;
   }
 
-  get(path: string, make: () => Promise<unknown>): Promise<PackedJson> {
+  get(path: string, make: () => Promise<unknown>): Promise<CompressedJson> {
     const { catalog, clock } = this.#context;
     if (this.#of !== catalog()) {
       this.#of = catalog();
@@ -79,11 +80,11 @@ class Answers {
     }
     const at = clock.monotonicMs();
     const kept = this.#kept.get(path);
-    if (kept !== undefined && at - kept.at < freshMs) return kept.packed;
-    const packed = make().then((value) => PackedJson.of(value));
-    const all = this.#kept.set(path, { at, packed });
-    packed.catch(() => all.delete(path));
-    return packed;
+    if (kept !== undefined && at - kept.at < freshMs) return kept.json;
+    const json = make().then((value) => CompressedJson.of(value));
+    const all = this.#kept.set(path, { at, json });
+    json.catch(() => all.delete(path));
+    return json;
   }
 }
 
