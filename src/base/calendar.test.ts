@@ -1,6 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isDay, isZone, localTime, nextDay, zoneDay, zoneDayAt, zoneDays } from './calendar.ts';
+import {
+  dayOf,
+  isDay,
+  isZone,
+  monthOf,
+  nextDay,
+  parsePeriod,
+  parseUtcOffset,
+  zoneDay,
+  zoneDayAt,
+  zoneDays,
+  zoneTimeAt,
+} from './calendar.ts';
 
 const zones = [
   'Asia/Shanghai',
@@ -20,11 +32,11 @@ test('a day in Shanghai begins at 16:00 UTC of the day before', () => {
     from: Date.UTC(2026, 10, 20, 16),
     to: Date.UTC(2026, 10, 21, 16),
   });
-  expect(localTime('Asia/Shanghai', Date.UTC(2026, 10, 21, 6, 3, 22))).toEqual({
+  expect(zoneTimeAt('Asia/Shanghai', Date.UTC(2026, 10, 21, 6, 3, 22))).toEqual({
     time: '2026-11-21 14:03:22',
     offset: '+08:00',
   });
-  expect(localTime('America/St_Johns', Date.UTC(2026, 0, 1, 12)).offset).toBe('-03:30');
+  expect(zoneTimeAt('America/St_Johns', Date.UTC(2026, 0, 1, 12)).offset).toBe('-03:30');
 });
 
 test('a day on which clocks change has 23 or 25 hours', () => {
@@ -51,7 +63,7 @@ test('every moment lies in exactly one day, and days follow each other without a
         expect(day.from).toBeLessThanOrEqual(at);
         expect(day.to).toBeGreaterThan(at);
         expect(zoneDay(zone, nextDay(day.day)).from).toBe(day.to);
-        expect(localTime(zone, at).time.slice(0, 10)).toBe(day.day);
+        expect(zoneTimeAt(zone, at).time.slice(0, 10)).toBe(day.day);
       },
     ),
   );
@@ -76,4 +88,39 @@ test('days go on beyond the year 9999', () => {
     '+010000-01-01',
   ]);
   expect(zoneDay('UTC', '9999-12-31').to).toBe(Date.UTC(10_000, 0));
+});
+
+const beijing = 480;
+
+test('a day and a month begin at the operator’s midnight, and their names say so', () => {
+  const lateInLondon = Date.UTC(2026, 10, 30, 17);
+  expect(dayOf(lateInLondon, beijing)).toEqual({
+    name: '2026-12-01+08:00',
+    from: Date.UTC(2026, 10, 30, 16),
+    to: Date.UTC(2026, 11, 1, 16),
+  });
+  expect(monthOf(lateInLondon, beijing)).toEqual({
+    name: '2026-12+08:00',
+    from: Date.UTC(2026, 10, 30, 16),
+    to: Date.UTC(2026, 11, 31, 16),
+  });
+  expect(dayOf(lateInLondon, -210).name).toBe('2026-11-30-03:30');
+});
+
+test('a name leads back to its period', () => {
+  for (const offset of [beijing, 0, -210, 345]) {
+    for (const at of [0, Date.UTC(2024, 1, 29, 12), Date.UTC(2026, 11, 31, 23, 59)]) {
+      for (const period of [dayOf(at, offset), monthOf(at, offset)]) {
+        expect(parsePeriod(period.name)).toEqual(period);
+        expect(at >= period.from && at < period.to).toBe(true);
+      }
+    }
+  }
+  expect(parsePeriod('2026-11-21')).toEqual(dayOf(Date.UTC(2026, 10, 21), 0));
+  expect([
+    parsePeriod('2026-13'),
+    parsePeriod('total'),
+    parseUtcOffset('8'),
+    parseUtcOffset('-03:30'),
+  ]).toEqual([undefined, undefined, undefined, -210]);
 });

@@ -1,6 +1,7 @@
 import { memoize } from './memoize.ts';
 
 export const dayMs = 86_400_000;
+const minuteMs = 60_000;
 
 /** A day by the local time of a zone. Zones are IANA names; a day is `2026-11-21`. */
 export interface ZoneDay {
@@ -92,16 +93,14 @@ export function zoneDays(zone: string, first: string, last: string): readonly Zo
 }
 
 /** `2026-11-21 14:03:22` and `+08:00`, as a clock there shows it. */
-export function localTime(
+export function zoneTimeAt(
   zone: string,
   at: number,
 ): { readonly time: string; readonly offset: string } {
   const offset = zoneOffsetMs(zone, at);
-  const minutes = Math.abs(Math.round(offset / 60_000));
-  const two = (part: number): string => String(part).padStart(2, '0');
   return {
     time: new Date(at + offset).toISOString().slice(0, 19).replace('T', ' '),
-    offset: `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`,
+    offset: offsetText(Math.round(offset / minuteMs)),
   };
 }
 
@@ -119,8 +118,6 @@ export interface Period {
   readonly from: number;
   readonly to: number;
 }
-
-const minuteMs = 60_000;
 
 export function dayOf(at: number, offsetMinutes: number): Period {
   const shift = offsetMinutes * minuteMs;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Key } from '../../accounts/keys.ts';
 import { newestActiveKey } from '../../accounts/user-keys.ts';
 import type { Clock } from '../../base/clock.ts';
-import { localTime, nextDay, type ZoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
+import { zoneTimeAt, nextDay, type ZoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
 import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
@@ -157,7 +157,7 @@ function periodOf(
 function hoursOf(zone: string, { from, to }: ZoneDay, now: number): readonly ZoneDay[] {
   const count = Math.ceil((Math.min(to, now + 1) - from) / hourMs);
   return Array.from({ length: count }, (_, index) => from + index * hourMs).map((start) => ({
-    day: localTime(zone, start).time.slice(11, 16),
+    day: zoneTimeAt(zone, start).time.slice(11, 16),
     from: start,
     to: Math.min(start + hourMs, to),
   }));

@@ -1,4 +1,4 @@
-import { dayMs, localTime } from '../../base/calendar.ts';
+import { dayMs, zoneTimeAt } from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
 import type { AccountTransfer } from '../../ledger/transfers.ts';
 import type { Database, Row } from '../../storage/database.ts';
@@ -178,7 +178,7 @@ export async function* statementCsv(
 }
 
 function writerOf(zone: string, level: StatementLevel) {
-  const when = (at: number): readonly string[] => Object.values(localTime(zone, at));
+  const when = (at: number): readonly string[] => Object.values(zoneTimeAt(zone, at));
   const empty = (count: number): readonly null[] => Array.from({ length: count }, () => null);
   const gap = level === 'request' ? 4 : 9;
   const edge = (what: string, at: number, balance: string): string =>
@@ -225,7 +225,7 @@ async function* chargesWithin(
     let text = '';
     for (const row of page.rows) {
       const id = String(row['id']);
-      const { time, offset } = localTime(zone, Number(row['finished_at']));
+      const { time, offset } = zoneTimeAt(zone, Number(row['finished_at']));
       const head = [time, offset, 'charge', id, String(row['model']), String(row['capability'])];
       const cells = [...head, page.names.get(String(row['key_id'])) ?? null, String(row['status'])];
       const cost = paidFor(row);

@@ -1,4 +1,4 @@
-import { dayMs, localTime, type ZoneDay } from '../../base/calendar.ts';
+import { dayMs, zoneTimeAt, type ZoneDay } from '../../base/calendar.ts';
 import { failedByHour, loggedSince } from '../../request-log/queries.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hourMs, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
@@ -57,7 +57,7 @@ function hoursOf({ from, to }: TimeRange): readonly ZoneDay[] {
   return Array.from({ length: count }, (_, index) => {
     const start = first + index * hourMs;
     return {
-      day: localTime('UTC', start).time,
+      day: zoneTimeAt('UTC', start).time,
       from: Math.max(start, from),
       to: Math.min(start + hourMs, to),
     };

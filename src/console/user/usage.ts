@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { localTime, dayMs } from '../../base/calendar.ts';
+import { zoneTimeAt, dayMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { chargeRefunds } from '../../ledger/transfers.ts';
@@ -416,7 +416,7 @@ function cellsOf(
   { at, tokens, quantity, ...charge }: ChargeView,
   zone: string,
 ): readonly (string | number | null)[] {
-  const { time, offset } = localTime(zone, Date.parse(at));
+  const { time, offset } = zoneTimeAt(zone, Date.parse(at));
   return [
     time,
     offset,
