@@ -1,7 +1,7 @@
 import { memoize } from './memoize.ts';
 
 export const dayMs = 86_400_000;
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 
 /** A day by the local time of a zone. Zones are IANA names; a day is `2026-11-21`. */
 export interface ZoneDay {

@@ -1,4 +1,4 @@
-import { nextDay, zoneDayAt, zoneOffsetMs } from '../base/calendar.ts';
+import { minuteMs, nextDay, zoneDayAt, zoneOffsetMs } from '../base/calendar.ts';
 import { type Fraction, fraction, fractionText, unity } from '../base/fraction.ts';
 import type { Measure } from '../base/quantities.ts';
 
@@ -50,7 +50,6 @@ export interface WindowSpan {
   readonly to: number;
 }
 
-const minuteMs = 60_000;
 const dayMinutes = 1_440;
 
 /** The moment at which the zone's clocks show this minute of this day. */

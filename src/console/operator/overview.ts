@@ -1,4 +1,4 @@
-import { dayMs } from '../../base/calendar.ts';
+import { dayMs, minuteMs } from '../../base/calendar.ts';
 import {
   storedCatalog,
   type StoredCatalog,
@@ -14,7 +14,7 @@ import {
   parkedEverywhereSince,
   countTotals,
 } from '../../gateway/reports/report.ts';
-import { minuteMs, recentMinutes } from '../../gateway/reports/counts.ts';
+import { recentMinutes } from '../../gateway/reports/counts.ts';
 import { type CheckRun, checkRuns } from '../../ledger/check-runs.ts';
 import type { Database } from '../../storage/database.ts';
 import { lossesByChannel } from '../../usage/totals.ts';

@@ -1,10 +1,10 @@
+import { minuteMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
 import { bucketGrowth, type RequestMetrics } from '../../telemetry/request-metrics.ts';
 
 /** Counts of past hours have a resolution of ten minutes. */
 export const slotMs = 600_000;
-export const minuteMs = 60_000;
 /** "Now" covers this many minutes. */
 export const recentMinutes = 5;
 
