@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { GoogleGenAI, createPartFromUri } from '@google/genai';
 import { expect, onTestFinished, test } from 'vitest';
+import { mebibyte } from '../src/base/mebibyte.ts';
 import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
 import { migrations } from '../src/app/schema.ts';
@@ -19,7 +20,6 @@ import { startProcess } from './support/process.ts';
 import { oneModel, type RunningOptions, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
 
-const mebibyte = 1024 * 1024;
 const secret = 'the red fox hides its gold below the old mill';
 const picture = Buffer.from(png, 'base64');
 const blobOf = (bytes: Buffer, type: string): Blob => new Blob([new Uint8Array(bytes)], { type });

@@ -1,5 +1,6 @@
 import { bytesPerTokenReserved, bytesPerTokenUsual } from '../base/bytes-per-token.ts';
 import { isObject } from '../base/json.ts';
+import { mebibyte } from '../base/mebibyte.ts';
 import { refuse } from '../base/refusal.ts';
 import {
   type ClientFormat,
@@ -37,15 +38,14 @@ import {
   type RequestBody,
 } from './request-body.ts';
 
-const mebi = 1024 * 1024;
 /** As in the convention (developers.openai.com/api/reference/audio, 2026-08). */
-const fileBytesMax = 25 * mebi;
+const fileBytesMax = 25 * mebibyte;
 export const transcriptionLimits: FormLimits = {
   fields: 64,
-  fieldBytes: mebi,
+  fieldBytes: mebibyte,
   files: 1,
   fileBytes: fileBytesMax,
-  bodyBytes: fileBytesMax + 2 * mebi,
+  bodyBytes: fileBytesMax + 2 * mebibyte,
 };
 const accepted = 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm';
 const languageCharsMax = 32;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { bytesPerTokenInput } from '../base/bytes-per-token.ts';
 import { isObject } from '../base/json.ts';
+import { mebibyte } from '../base/mebibyte.ts';
 import { refuse } from '../base/refusal.ts';
 import {
   type ImageTerms,
@@ -374,8 +375,6 @@ function reference(value: unknown, param: string): SentImage | undefined {
     refuse('invalid_value', { param, why: 'it is neither an http(s): address nor a data: URL.' });
   return { param, content: { url: address } };
 }
-
-const mebibyte = 1024 * 1024;
 
 /**
  * The most input images, as in the convention (developers.openai.com/api/reference/images,

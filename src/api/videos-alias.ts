@@ -1,5 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import { isObject } from '../base/json.ts';
+import { mebibyte } from '../base/mebibyte.ts';
 import { refuse } from '../base/refusal.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { taskKeptMs } from '../gateway/tasks/queries.ts';
@@ -35,7 +36,6 @@ import {
 const ownSeconds: readonly number[] = [4, 8, 12];
 const secondsMax = 60;
 export const videosPageMax = 100;
-const mebibyte = 1024 * 1024;
 const formLimits = {
   fields: 32,
   fieldBytes: 20 * mebibyte,

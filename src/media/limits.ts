@@ -1,3 +1,4 @@
+import { mebibyte } from '../base/mebibyte.ts';
 /** Limits of downloads for clients; docs/reference/config.md lists them under `settings.media`. */
 export interface MediaLimits {
   /** Addresses that one request may have downloaded. */
@@ -18,8 +19,6 @@ export interface MediaLimits {
    */
   readonly allowPrivate: readonly string[];
 }
-
-const mebibyte = 1024 * 1024;
 
 export const mediaLimits: MediaLimits = {
   urlsMax: 10,

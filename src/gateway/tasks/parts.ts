@@ -1,3 +1,4 @@
+import { mebibyte } from '../../base/mebibyte.ts';
 import type { UpstreamTimes } from '../../http/upstream.ts';
 import type { Files } from '../../media/files.ts';
 import type { Database } from '../../storage/database.ts';
@@ -73,8 +74,6 @@ export interface TaskLimits {
   readonly submit: UpstreamTimes;
   readonly poll: UpstreamTimes;
 }
-
-const mebibyte = 1024 * 1024;
 
 export const taskLimits: TaskLimits = {
   ageMs: 3_600_000,
