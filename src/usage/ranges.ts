@@ -6,6 +6,9 @@ export const hourMs = 3_600_000;
 /** The beginning of the hour, or of the day (UTC), in which `at` (wall clock, ms) lies. */
 export const startOfHour = (at: number): number => Math.floor(at / hourMs) * hourMs;
 export const startOfUtcDay = (at: number): number => Math.floor(at / dayMs) * dayMs;
+/** The beginnings of `count` hours, the first of which is `from`. */
+export const hoursFrom = (from: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => from + index * hourMs);
 /** Later than any record, and small enough for sums. */
 export const endOfTime = 2 ** 52;
 /**
@@ -18,6 +21,12 @@ export interface TimeRange {
   /** Wall clock, ms: from (inclusive) and to (exclusive), by time of charge. */
   readonly from: number;
   readonly to: number;
+}
+
+/** `count` whole hours (UTC) up to the end of the current one. */
+export function hoursUpTo(now: number, count: number): TimeRange {
+  const to = Math.ceil(now / hourMs) * hourMs;
+  return { from: to - count * hourMs, to };
 }
 
 /**

@@ -24,7 +24,7 @@ import {
 } from '../../gateway/reports/report.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { hourMs, recentOf } from '../../usage/ranges.ts';
+import { hourMs, hoursFrom, recentOf, startOfHour } from '../../usage/ranges.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
 import type { ChannelHealth, ChannelView, List, VendorView, ChannelEffect } from '../contract.ts';
 import { instant } from '../format.ts';
@@ -150,7 +150,7 @@ export async function channelReadings(
   const counts = await channelCounts(database, { from: now - hourMs });
   const overruns = await overrunsByChannel(database, from);
   const losses = await database.snapshot(() => lossesByChannel(from));
-  const span = { from: from - (from % hourMs), to: now };
+  const span = { from: startOfHour(from), to: now };
   const costs = await database.snapshot(function* () {
     const { tail } = yield* recentOf(span, now);
     return yield* vendorCosts(database, catalogue, { ...span, tail });
@@ -174,22 +174,20 @@ async function health(
 ): Promise<ChannelHealth> {
   if (!(await storedCatalog(database)).channels.some((channel) => channel.name === name))
     throwProblem('not_found');
-  const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
+  const first = startOfHour(at) - (hoursShown - 1) * hourMs;
   const counts = await channelCounts(database, { from: first, channel: name });
-  const hours = Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map(
-    (hour) => {
-      const { requests, faults, medianMs, p95Ms } = countTotals(
-        counts.filter(({ slot }) => slot >= hour && slot < hour + hourMs),
-      );
-      return {
-        hour: instant(hour),
-        requests,
-        errors: faults,
-        first_byte_median_ms: medianMs ?? null,
-        first_byte_p95_ms: p95Ms ?? null,
-      };
-    },
-  );
+  const hours = hoursFrom(first, hoursShown).map((hour) => {
+    const { requests, faults, medianMs, p95Ms } = countTotals(
+      counts.filter(({ slot }) => slot >= hour && slot < hour + hourMs),
+    );
+    return {
+      hour: instant(hour),
+      requests,
+      errors: faults,
+      first_byte_median_ms: medianMs ?? null,
+      first_byte_p95_ms: p95Ms ?? null,
+    };
+  });
   const turns = await healthChanges(database, name, storyMax);
   const story = turns.map(({ at: since, state, why, until, node }) => ({
     at: instant(since),

@@ -15,6 +15,7 @@ import {
   storedCatalog,
 } from '../../catalog/stored-catalog.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { startOfUtcDay } from '../../usage/ranges.ts';
 import { soldInGroup, type SoldQuantity } from '../../usage/totals.ts';
 import type { List, OperatorGroup, GroupPreview } from '../contract.ts';
 import { ratioOf, yuan } from '../format.ts';
@@ -265,7 +266,7 @@ async function groupPreview(
   multiplierPpm: bigint,
   now: number,
 ): Promise<GroupPreview> {
-  const to = now - (now % dayMs);
+  const to = startOfUtcDay(now);
   const sold = await soldInGroup(database, group.name, { from: to - daysBack * dayMs, to });
   const quantities = quantitiesByModel(sold);
   const charges = catalogue.models.flatMap((model) => {

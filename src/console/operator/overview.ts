@@ -18,7 +18,7 @@ import { recentMinutes } from '../../gateway/reports/counts.ts';
 import { type CheckRun, checkRuns } from '../../ledger/check-runs.ts';
 import type { Database } from '../../storage/database.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
-import { hourMs } from '../../usage/ranges.ts';
+import { hourMs, hoursFrom, startOfHour } from '../../usage/ranges.ts';
 import type { Attention, OperatorOverview } from '../contract.ts';
 import { overrunsOf, whyCode } from './channel-view.ts';
 import type { OperatorContext } from './context.ts';
@@ -92,12 +92,12 @@ async function errorsByChannel(
   { channels }: StoredCatalog,
   at: number,
 ): Promise<OperatorOverview['errors']> {
-  const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
+  const first = startOfHour(at) - (hoursShown - 1) * hourMs;
   const counted = await database.snapshot(() => attemptsByHour(first));
   const known = new Map(counted.map((one) => [`${one.hour} ${one.channel}`, one]));
   return channels.map(({ name }) => ({
     channel: name,
-    hours: Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map((hour) => {
+    hours: hoursFrom(first, hoursShown).map((hour) => {
       const { attempts = 0, failed = 0 } = known.get(`${hour} ${name}`) ?? {};
       return { hour: instant(hour), requests: attempts, errors: failed };
     }),

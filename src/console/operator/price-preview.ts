@@ -7,7 +7,7 @@ import { latestPriceVersion } from '../../catalog/price-versions.ts';
 import type { StoredCatalog, StoredModel } from '../../catalog/stored-catalog.ts';
 import type { Database } from '../../storage/database.ts';
 import { channelShares, type SoldToAccount, soldTo } from '../../usage/totals.ts';
-import { hourMs, recentOf } from '../../usage/ranges.ts';
+import { recentOf, startOfHour } from '../../usage/ranges.ts';
 import type { PreviewLine, PricePreview, PriceWarning } from '../contract.ts';
 import { costOfQuantities } from './vendor-costs.ts';
 import { multiplierText, wholePpm, pricesOf, unitPrice } from '../prices.ts';
@@ -54,7 +54,7 @@ export async function pricePreview(
 ): Promise<PricePreview> {
   const old = chargedBy(catalogue, model, model.price, listFees);
   const wanted = chargedBy(catalogue, model, price, listFees);
-  const span = { from: now - (now % hourMs) - weekMs, to: now };
+  const span = { from: startOfHour(now) - weekMs, to: now };
   const [sold, { version }] = await database.snapshot(function* () {
     const { tail } = yield* recentOf(span, now);
     const lines = yield* soldTo(database, model.id, { ...span, tail });

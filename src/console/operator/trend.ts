@@ -10,7 +10,14 @@ import {
 } from '../../gateway/reports/report.ts';
 import { type ChargeRefund, chargeRefunds } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { areFewRecords, hourMs, recentOf, type TimeRange } from '../../usage/ranges.ts';
+import {
+  areFewRecords,
+  hourMs,
+  hoursFrom,
+  recentOf,
+  startOfHour,
+  type TimeRange,
+} from '../../usage/ranges.ts';
 import { spanIndex } from '../../usage/spans.ts';
 import {
   type ChannelShare,
@@ -102,15 +109,13 @@ function periodsOf(
     period === 'month' && from === undefined && to === undefined
       ? `${nextDay(first, -1).slice(0, 7)}-01`
       : nextDay(first, -days.length);
-  const start = floorHour(days[0]?.from ?? at);
-  const end = floorHour(days.at(-1)?.to ?? at);
-  const startBefore = floorHour(zoneDays(zone, firstBefore, firstBefore)[0]?.from ?? at);
+  // Rolled-up figures are by full hours: in zones with a half hour, days begin at the hour before.
+  const start = startOfHour(days[0]?.from ?? at);
+  const end = startOfHour(days.at(-1)?.to ?? at);
+  const startBefore = startOfHour(zoneDays(zone, firstBefore, firstBefore)[0]?.from ?? at);
   const endBefore = at < end ? Math.min(start, startBefore + (at - start)) : start;
   return { period: { from: start, to: end }, before: { from: startBefore, to: endBefore }, days };
 }
-
-/** Rolled-up figures are by full hours: in zones with a half hour, days begin at the hour before. */
-const floorHour = (at: number): number => at - (at % hourMs);
 
 function firstDayOf(period: z.output<typeof trendInput>['period'], today: string): string {
   if (period === 'month') return `${today.slice(0, 7)}-01`;
@@ -134,7 +139,7 @@ function* trend(
   const { refunds } = now;
   const hours = [
     ...(yield* revenueByHour(withTail(period, tail))),
-    ...refunds.map(({ at, amount }) => ({ hour: floorHour(at), requests: 0, cost: -amount })),
+    ...refunds.map(({ at, amount }) => ({ hour: startOfHour(at), requests: 0, cost: -amount })),
   ];
   const sold = yield* modelsOfCharges(refunds.map(({ charge }) => charge));
   const models = netOf(
@@ -165,7 +170,7 @@ const withTail = (span: TimeRange, tail: TimeRange | undefined): RangeWithTail =
  * many to read, the range ends at the full hour.
  */
 function* withPartHour({ from, to }: TimeRange, until: number): Transaction<RangeWithTail> {
-  const part = { from: Math.max(from, floorHour(Math.min(to, until))), to };
+  const part = { from: Math.max(from, startOfHour(Math.min(to, until))), to };
   const whole = { from, to: part.from };
   const read = part.from < part.to && (yield* areFewRecords(part));
   return read ? { ...whole, tail: part } : whole;
@@ -248,17 +253,14 @@ function netOf(
 
 function hoursOf({ from, to }: TimeRange, at: number): readonly TimeRange[] {
   const count = Math.max(1, Math.ceil((Math.min(to, at + 1) - from) / hourMs));
-  return Array.from({ length: count }, (_, index) => from + index * hourMs).map((from) => ({
-    from,
-    to: from + hourMs,
-  }));
+  return hoursFrom(from, count).map((start) => ({ from: start, to: start + hourMs }));
 }
 
 function seriesOf(
   spans: readonly TimeRange[],
   hours: readonly (Revenue & { readonly hour: number })[],
 ): OperatorTrend['series'] {
-  const starts = spans.map(({ from, to }) => ({ from: floorHour(from), to: floorHour(to) }));
+  const starts = spans.map(({ from, to }) => ({ from: startOfHour(from), to: startOfHour(to) }));
   const sums = spans.map(() => ({ requests: 0, cost: 0n }));
   for (const { hour, requests, cost } of hours) {
     const sum = sums[spanIndex(starts, hour)];

@@ -3,7 +3,7 @@ import { type UserOverview, userPage, usersNamed, usersToOrder } from '../../acc
 import { dayMs } from '../../base/calendar.ts';
 import { balancesOfUsers, chargeRefunds, fundsOfUsers } from '../../ledger/transfers.ts';
 import type { Transaction } from '../../storage/database.ts';
-import type { TimeRange } from '../../usage/ranges.ts';
+import { startOfUtcDay, type TimeRange } from '../../usage/ranges.ts';
 import { chargedByAccount } from '../../usage/spending.ts';
 import { revenueByAccount } from '../../usage/totals.ts';
 import type { UserPage, UserView } from '../contract.ts';
@@ -84,7 +84,7 @@ function* inOrder(
 
 /** By whole days and hours: close enough for an order. */
 function* spentInMonth(at: number): Transaction<ReadonlyMap<string, bigint>> {
-  const span = { from: at - (at % dayMs) - monthMs, to: at };
+  const span = { from: startOfUtcDay(at) - monthMs, to: at };
   const rows = yield* revenueByAccount(span);
   return yield* lessRefunds(new Map(rows.map(({ id, cost }) => [id, cost])), span);
 }

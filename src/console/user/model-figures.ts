@@ -12,7 +12,7 @@ import {
   speedsOfRecords,
   summarizeSpeeds,
 } from '../../usage/histogram.ts';
-import { hourMs, recentOf } from '../../usage/ranges.ts';
+import { hourMs, hoursUpTo, recentOf } from '../../usage/ranges.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { ModelDetail, ModelSpeed } from '../contract.ts';
 import { instant } from '../format.ts';
@@ -81,7 +81,7 @@ export class ModelFigures {
   async #readSpeeds(): Promise<ReadonlyMap<string, ModelSpeed>> {
     const { database, clock } = this.#context;
     const now = clock.now();
-    const range = hoursBefore(now, recentHours);
+    const range = hoursUpTo(now, recentHours);
     const [speeds, failures] = await database.snapshot(function* () {
       const rolled = yield* speedsByModel(range);
       const speeds = [...rolled, ...(yield* lastMinutes(range, now))];
@@ -101,7 +101,7 @@ export class ModelFigures {
   async history(model: string): Promise<Pick<ModelDetail, 'speed' | 'history'>> {
     const { database, clock } = this.#context;
     const now = clock.now();
-    const range = hoursBefore(now, historyHours);
+    const range = hoursUpTo(now, historyHours);
     const [speeds, failures] = await database.snapshot(function* () {
       const query = { model, ...range };
       const speeds = [...(yield* speedsByHour(query)), ...(yield* lastMinutes(query, now))];
@@ -127,12 +127,6 @@ export class ModelFigures {
 function* lastMinutes(query: SpeedQuery, now: number): Transaction<readonly SpeedHour[]> {
   const { tail } = yield* recentOf(query, now);
   return tail === undefined ? [] : yield* speedsOfRecords({ ...query, ...tail });
-}
-
-/** Whole hours up to the end of this one. */
-function hoursBefore(now: number, hours: number) {
-  const to = Math.ceil(now / hourMs) * hourMs;
-  return { from: to - hours * hourMs, to };
 }
 
 function speedOf(

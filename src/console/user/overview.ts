@@ -8,7 +8,7 @@ import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { chargeRefunds, transfersOf } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { endOfTime, hourMs, type TimeRange } from '../../usage/ranges.ts';
+import { endOfTime, hourMs, hoursFrom, type TimeRange } from '../../usage/ranges.ts';
 import { usagePage } from '../../usage/page.ts';
 import { charged, metered, spending } from '../../usage/spending.ts';
 import { balanceView } from './balance.ts';
@@ -156,7 +156,7 @@ function periodOf(
 /** The hours of a day up to now; `day` is the hour's time in the zone. */
 function hoursOf(zone: string, { from, to }: ZoneDay, now: number): readonly ZoneDay[] {
   const count = Math.ceil((Math.min(to, now + 1) - from) / hourMs);
-  return Array.from({ length: count }, (_, index) => from + index * hourMs).map((start) => ({
+  return hoursFrom(from, count).map((start) => ({
     day: zoneTimeAt(zone, start).time.slice(11, 16),
     from: start,
     to: Math.min(start + hourMs, to),

@@ -5,7 +5,7 @@ import { failedTasks, taskKeptMs, taskOf, tasksFrom } from '../../gateway/tasks/
 import type { Task } from '../../gateway/tasks/task.ts';
 import type { Files } from '../../media/files.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { hourMs } from '../../usage/ranges.ts';
+import { hoursUpTo } from '../../usage/ranges.ts';
 import { linesOf } from '../../usage/record.ts';
 import { speedsByHour, summarizeSpeeds } from '../../usage/histogram.ts';
 import { lineView } from './charges.ts';
@@ -130,9 +130,8 @@ async function taskDetail(
   const found = await database.snapshot(function* () {
     const task = yield* taskOf(ownerId, id, now - taskKeptMs);
     if (task === undefined) return undefined;
-    const to = Math.ceil(now / hourMs) * hourMs;
     const lately = summarizeSpeeds(
-      yield* speedsByHour({ model: task.model, from: to - usualHours * hourMs, to }),
+      yield* speedsByHour({ model: task.model, ...hoursUpTo(now, usualHours) }),
     );
     return { task, names: yield* keyNamesOf(ownerId, [task.keyId]), lately };
   });

@@ -1,7 +1,13 @@
 import { dayMs, zoneTimeAt, type ZoneDay } from '../../base/calendar.ts';
 import { failedByHour, loggedSince } from '../../request-log/queries.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { hourMs, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
+import {
+  hourMs,
+  hoursFrom,
+  startOfHour,
+  type TimeRange,
+  type UsageFilter,
+} from '../../usage/ranges.ts';
 import { spanIndex } from '../../usage/spans.ts';
 import { sampledTimings, type Timing } from '../../usage/timings.ts';
 import type { LatencyView, UsageCourse } from '../contract.ts';
@@ -52,16 +58,13 @@ export function* usageCourse(question: CourseQuery): Transaction<UsageCourse> {
 
 /** Whole hours but for the ends of the range. */
 function hoursOf({ from, to }: TimeRange): readonly ZoneDay[] {
-  const first = from - (from % hourMs);
+  const first = startOfHour(from);
   const count = Math.max(1, Math.ceil((to - first) / hourMs));
-  return Array.from({ length: count }, (_, index) => {
-    const start = first + index * hourMs;
-    return {
-      day: zoneTimeAt('UTC', start).time,
-      from: Math.max(start, from),
-      to: Math.min(start + hourMs, to),
-    };
-  });
+  return hoursFrom(first, count).map((start) => ({
+    day: zoneTimeAt('UTC', start).time,
+    from: Math.max(start, from),
+    to: Math.min(start + hourMs, to),
+  }));
 }
 
 /**
