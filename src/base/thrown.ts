@@ -5,3 +5,7 @@ export const messageOf = (thrown: unknown): string =>
 /** Anything that was thrown, as an error. */
 export const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
+
+/** The code of an error of Node's, the system's or an engine's, such as `ENOENT`. */
+export const errorCodeOf = (thrown: unknown): string | undefined =>
+  thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { isDay } from '../base/calendar.ts';
 import { type Nano, parseYuan } from '../base/money.ts';
+import { errorCodeOf } from '../base/thrown.ts';
 import { DatabaseError } from '../storage/database.ts';
 import { MasterKeyError } from '../storage/seal.ts';
 import { forStream } from './terminal.ts';
@@ -22,7 +23,7 @@ export function faultText(fault: unknown): string {
       : fault.message;
   if (fault instanceof Failure || fault instanceof MasterKeyError) return fault.message;
   if (!('syscall' in fault)) return fault.stack ?? fault.message;
-  const code = 'code' in fault ? fault.code : undefined;
+  const code = errorCodeOf(fault);
   if (fault.syscall === 'getaddrinfo' || code === 'EADDRNOTAVAIL')
     return `${fault.message}; HOST and --host name an address of this machine`;
   if (code !== 'EADDRINUSE') return fault.message;

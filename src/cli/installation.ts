@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseUtcOffset } from '../base/calendar.ts';
 import { ledgerProcedures } from '../ledger/procedures.ts';
 import { migrations } from '../app/schema.ts';
+import { errorCodeOf } from '../base/thrown.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open, type OpenOptions } from '../storage/open.ts';
@@ -44,7 +45,7 @@ export function makeInstallation(data: string | undefined, env: Env): Installati
   try {
     mkdirSync(found.dataFolder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCodeOf(error);
     if (code !== 'EEXIST' && code !== 'ENOTDIR') throw error;
     throw new Failure(
       `${found.dataFolder} is no folder; name one for the data with --data or TOLLGATE_DATA`,

@@ -1,7 +1,7 @@
 import { bufferOf } from '../base/json.ts';
 import type { Fault } from '../base/fault.ts';
 import { Refusal, refusal } from '../base/refusal.ts';
-import { asError } from '../base/thrown.ts';
+import { asError, errorCodeOf } from '../base/thrown.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import { decodeResponseBody } from '../http/content-encoding.ts';
 import type { ResponseHeaders } from '../http/connection.ts';
@@ -280,7 +280,7 @@ export const leftAfterSending: AttemptResult = { kind: 'left', sent: true };
 
 export function transportFault(thrown: unknown): Fault {
   const error = asError(thrown);
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCodeOf(error) ?? '';
   return {
     kind: code === 'ETIMEDOUT' ? 'timeout' : 'network',
     message: `${code} ${error.message}`.trim(),

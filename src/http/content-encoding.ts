@@ -1,6 +1,7 @@
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { Refusal, refusal } from '../base/refusal.ts';
+import { errorCodeOf } from '../base/thrown.ts';
 
 /**
  * A body may decode to this many bytes, or to `ratioMax` times its own size, if that is more. JSON
@@ -82,7 +83,7 @@ export function decodeRequestBody(
   const allowed = allowedFrom(body.length);
   decoder.whole(body, Math.min(bytesMax, allowed), (error, plain) => {
     if (error === null) done(plain);
-    else if (!isTooLarge(error)) failed(broken(coding, error.message));
+    else if (errorCodeOf(error) !== 'ERR_BUFFER_TOO_LARGE') failed(broken(coding, error.message));
     else
       failed(
         bytesMax <= allowed ? refusal('request_too_large', { limit: bytesMax }) : bomb(coding),
@@ -91,9 +92,6 @@ export function decodeRequestBody(
 }
 
 const allowedFrom = (encodedBytes: number): number => Math.max(floorBytes, encodedBytes * ratioMax);
-
-const isTooLarge = (error: Error): boolean =>
-  'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 
 const broken = (coding: string, why: string): Refusal =>
   refusal('malformed_encoding', { coding, why: `${why.slice(0, 200)}.` });

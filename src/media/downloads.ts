@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { AccountSemaphore, Semaphore } from '../base/semaphore.ts';
-import { messageOf } from '../base/thrown.ts';
+import { errorCodeOf, messageOf } from '../base/thrown.ts';
 import { contentType, type MediumKind, typeMismatch } from './content-type.ts';
 import {
   type Budget,
@@ -135,8 +135,7 @@ const timeouts = new Set([
 function whyOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof FetchFailed) return error.message;
   if (signal.reason instanceof FetchFailed) return signal.reason.message;
-  if (error instanceof Error && 'code' in error && timeouts.has(String(error.code)))
-    return 'its host did not answer in time.';
+  if (timeouts.has(errorCodeOf(error) ?? '')) return 'its host did not answer in time.';
   return 'its host could not be reached, or broke off.';
 }
 

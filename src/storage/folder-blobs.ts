@@ -3,6 +3,7 @@ import { access, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ByteRange } from '../base/byte-range.ts';
+import { errorCodeOf } from '../base/thrown.ts';
 import type { Blobs } from './blobs.ts';
 
 /**
@@ -45,7 +46,7 @@ class FolderBlobs implements Blobs {
     try {
       handle = await open(this.#path(key), 'r');
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
     // A file that a failing disk cut short counts as gone: its reader would wait for the missing
@@ -108,6 +109,3 @@ export async function syncFolder(path: string): Promise<void> {
     await handle.close();
   }
 }
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT';

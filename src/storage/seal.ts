@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomText } from '../base/random.ts';
+import { errorCodeOf } from '../base/thrown.ts';
 
 export const masterKeyBytes = 32;
 const nonceBytes = 12;
@@ -153,7 +154,7 @@ export async function loadMasterKey(
   try {
     await link(draft, file);
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
+    if (errorCodeOf(error) !== 'EEXIST') throw error;
   } finally {
     await rm(draft, { force: true });
   }
@@ -172,11 +173,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
