@@ -2,6 +2,7 @@
 // (`TOLLGATE_BENCH_PEERS`, or the user's cache), and says where the programs of those belong that
 // no package registry has.
 import { existsSync, rmSync } from 'node:fs';
+import { messageOf } from '../src/base/thrown.ts';
 import { peers } from './peers/list.ts';
 import { folderOf } from './peers/peer.ts';
 
@@ -17,10 +18,7 @@ for (const peer of peers) {
     peer.install(folder);
   } catch (error) {
     if (!existed) rmSync(folder, { recursive: true, force: true });
-    const [reason = ''] = (error instanceof Error ? error.message : String(error))
-      .trim()
-      .split('\n')
-      .slice(-1);
+    const [reason = ''] = messageOf(error).trim().split('\n').slice(-1);
     console.log(`${peer.name} is left out: ${reason}`);
   }
 }

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../src/base/thrown.ts';
 import { closing } from './closing.ts';
 import { type Contender, direct, nginxProxy, targetOf } from './contender.ts';
 import { commitMs } from './disk.ts';
@@ -160,10 +161,6 @@ async function made(name: string, make: () => Promise<Contender>): Promise<Conte
     absent.set(name, 'it did not start when this page was made');
     return undefined;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 async function oneRound(contender: Contender, figures: Figures): Promise<void> {

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../src/base/thrown.ts';
 
 const controller = '/sys/fs/cgroup/cpu';
 /**
@@ -39,7 +40,7 @@ export function quotaProblem(): string | undefined {
     quota(`tollgate-bench-${process.pid}-try`, 1).remove();
     return undefined;
   } catch (error) {
-    return `groups cannot be made in ${controller}: ${error instanceof Error ? error.message : String(error)}`;
+    return `groups cannot be made in ${controller}: ${messageOf(error)}`;
   }
 }
 

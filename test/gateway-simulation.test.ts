@@ -6,6 +6,7 @@ import { loadCatalog, recordConfiguration } from '../src/catalog/catalog-store.t
 import type { Snapshot } from '../src/catalog/snapshot.ts';
 import { countTokens } from '../src/gateway/pricing/tokens.ts';
 import { listFees, serves } from '../src/app/gateway.ts';
+import { messageOf } from '../src/base/thrown.ts';
 import { openSealer } from '../src/storage/seal.ts';
 import { type Sabotage, sabotages } from './gateway/sabotage.ts';
 import { type History, live } from './gateway/simulation.ts';
@@ -55,10 +56,7 @@ async function history(seed: number, sabotage?: Sabotage): Promise<History> {
     // Something may still be under way there.
     stage = undefined;
     await database.close();
-    throw new Error(
-      `HISTORY_SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    throw new Error(`HISTORY_SEED=${seed}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -119,7 +117,7 @@ describe(`histories of the gateway, from seed ${firstSeed}`, { timeout }, () => 
     for (let seed = firstSeed; seed < firstSeed + historiesMax; seed++) {
       const failure = await history(seed, sabotage).then(
         () => undefined,
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+        (error: unknown) => messageOf(error),
       );
       if (failure === undefined || sabotage.missed?.test(failure) === false) continue;
       say(`${sabotage.rule}: missed in history ${seed - firstSeed + 1}, ${failure.split('\n')[0]}`);

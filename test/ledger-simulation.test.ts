@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { messageOf } from '../src/base/thrown.ts';
 import { ledgerProcedures } from '../src/ledger/procedures.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { open } from '../src/storage/open.ts';
@@ -71,7 +72,7 @@ function suite(run: Run, perWorld: number, operations: number, boundMs: number):
     for (let seed = firstSeed; seed < firstSeed + worldsMax; seed++) {
       const failure = await run(seed, perWorld, sabotage).then(
         () => undefined,
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+        (error: unknown) => messageOf(error),
       );
       if (failure === undefined) continue;
       say(`${rule}: caught in world ${seed - firstSeed + 1}, ${failure.split('\n')[0]}`);
@@ -85,7 +86,7 @@ async function withSeed<T>(seed: number, run: Promise<T>): Promise<T> {
   try {
     return await run;
   } catch (error) {
-    throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`seed ${seed}: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { messageOf } from '../src/base/thrown.ts';
 import { freePort } from './support/free-port.ts';
 
 /** A real server for tests. `url` is a database in which its role may create others. */
@@ -38,7 +39,7 @@ export async function startPostgres(
   try {
     return binaries === undefined ? await startEmbedded() : await startLocal(binaries);
   } catch (error) {
-    return { missing: error instanceof Error ? error.message : String(error) };
+    return { missing: messageOf(error) };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { languageOf } from '../language.ts';
+import { messageOf } from '../../src/base/thrown.ts';
 import { AlipaySide } from './alipay.ts';
 import { privatePem, publicPem } from './keys.ts';
 import { counterPage, payPage } from './page.ts';
@@ -194,7 +195,7 @@ export class SimWallets {
       return {
         status: 409,
         type: 'text/plain',
-        body: error instanceof Error ? error.message : String(error),
+        body: messageOf(error),
       };
     }
   }
