@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseSync } from '@photostructure/sqlite';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { blockThread, type Clock, systemClock } from '../base/clock.ts';
 import { deleteOldest } from '../base/delete-oldest.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { messageOf } from '../base/thrown.ts';
@@ -530,12 +530,7 @@ export type JobReply =
       readonly failed: { readonly kind: DatabaseErrorKind | undefined; readonly message: string };
     };
 
-const bell = new Int32Array(new SharedArrayBuffer(4));
-/** Blocks the thread, which has nothing else to do; timers would not be precise enough. */
-function sleep(ms: number): void {
-  Atomics.wait(bell, 0, 0, ms);
-}
-
+/** Between tries the thread has nothing else to do. */
 function retryWhileLocked<T>(host: SqliteHost, attempt: () => T): T {
   let patience: LockRetry | undefined;
   for (;;) {
@@ -545,7 +540,7 @@ function retryWhileLocked<T>(host: SqliteHost, attempt: () => T): T {
       patience ??= new LockRetry(systemClock, systemRandom);
       const pauseMs = patience.pauseMs(error);
       host.metOthers();
-      sleep(pauseMs);
+      blockThread(pauseMs);
     }
   }
 }
@@ -567,7 +562,7 @@ export function serveSqlite(procedures: Procedures): void {
   port.on('message', ({ id, job }: JobMessage) => {
     port.postMessage(reply(host, id, job));
     if (job.do === 'close') port.close();
-    else if (host.crowded && (job.do === 'call' || job.do === 'commit')) sleep(restMs);
+    else if (host.crowded && (job.do === 'call' || job.do === 'commit')) blockThread(restMs);
   });
 }
 

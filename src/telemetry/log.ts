@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
-import type { Clock } from '../base/clock.ts';
+import { blockThread, type Clock } from '../base/clock.ts';
 
 /**
  * Structured lines on standard output. Never a prompt, an answer or a secret: callers pass names,
@@ -196,15 +196,12 @@ class LineWriter {
       this.#join();
       if (this.#writeWaiting() && this.#lines === '') break;
       if (this.#waitingBytes < before) waitedMs = 0;
-      if (this.#waitingBytes > 0) Atomics.wait(neverNotified, 0, 0, lastPauseMs);
+      if (this.#waitingBytes > 0) blockThread(lastPauseMs);
     }
     this.#closed = true;
     if (this.#fd !== this.#options.fd) closeSync(this.#fd);
   }
 }
-
-/** `Atomics.wait` on it is a synchronous pause. */
-const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Opens a pipe or terminal again, as a descriptor of our own whose writes never block. The given
