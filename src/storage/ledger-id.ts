@@ -74,7 +74,7 @@ export class LedgerFolder {
    */
   async requireSame(database: Database): Promise<void> {
     if (this.mayCreate) return;
-    const id = await idOf(database);
+    const id = await ledgerIdOf(database);
     if (id === undefined)
       throw this.#mismatch(
         'the database has no ledger id: it is empty, not ours, or a backup of an older version',
@@ -87,7 +87,7 @@ export class LedgerFolder {
    * belongs to this ledger.
    */
   async keep(database: Database): Promise<void> {
-    const id = await idOf(database);
+    const id = await ledgerIdOf(database);
     if (id === undefined)
       throw new DatabaseError('other', 'the table ledger_id is empty: every ledger has an id');
     if (id === this.#id) return;
@@ -110,7 +110,7 @@ export class LedgerFolder {
 }
 
 /** Undefined: the table or its row is missing. */
-async function idOf(database: Database): Promise<string | undefined> {
+async function ledgerIdOf(database: Database): Promise<string | undefined> {
   const table =
     database.dialect === 'sqlite'
       ? "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ledger_id'"

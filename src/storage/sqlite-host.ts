@@ -462,7 +462,7 @@ function logBytesFor(folder: string): number {
  * each: on Node 20 the engine (@photostructure/sqlite 1.2.1) gives only the text, and no code, when
  * a statement with rows fails.
  */
-const codes: readonly {
+const resultCodes: readonly {
   readonly code: number;
   readonly kind: DatabaseErrorKind;
   readonly text: RegExp;
@@ -479,24 +479,24 @@ const codes: readonly {
   { code: 20, kind: 'constraint', text: /^datatype mismatch/ },
 ];
 
-function find(error: Error): (typeof codes)[number] | undefined {
+function resultCodeOf(error: Error): (typeof resultCodes)[number] | undefined {
   if (!('errcode' in error) || typeof error.errcode !== 'number')
-    return codes.find(({ text }) => text.test(error.message));
+    return resultCodes.find(({ text }) => text.test(error.message));
   const primary = error.errcode & 0xff;
-  return codes.find(({ code }) => code === primary);
+  return resultCodes.find(({ code }) => code === primary);
 }
 
 /** Gives an error of the SQLite engine its kind. Anything else passes unchanged. */
 function sqliteError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR')
     return error;
-  return new DatabaseError(find(error)?.kind ?? 'other', error.message, { cause: error });
+  return new DatabaseError(resultCodeOf(error)?.kind ?? 'other', error.message, { cause: error });
 }
 
 /** Another connection holds the lock: the same thing may succeed in a moment. */
 export function isLocked(error: unknown): boolean {
   if (!(error instanceof DatabaseError) || !(error.cause instanceof Error)) return false;
-  const code = find(error.cause)?.code;
+  const code = resultCodeOf(error.cause)?.code;
   return code === 5 || code === 6;
 }
 
@@ -532,13 +532,13 @@ export type JobReply =
 
 /** Between tries the thread has nothing else to do. */
 function retryWhileLocked<T>(host: SqliteHost, attempt: () => T): T {
-  let patience: LockRetry | undefined;
+  let retry: LockRetry | undefined;
   for (;;) {
     try {
       return attempt();
     } catch (error) {
-      patience ??= new LockRetry(systemClock, systemRandom);
-      const pauseMs = patience.pauseMs(error);
+      retry ??= new LockRetry(systemClock, systemRandom);
+      const pauseMs = retry.pauseMs(error);
       host.metOthers();
       blockThread(pauseMs);
     }

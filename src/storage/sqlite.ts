@@ -127,12 +127,12 @@ export class InlineLink implements Link {
 
   constructor(path: string, procedures: Procedures, mayCreate: boolean) {
     this.#host = new SqliteHost(path, procedures, systemClock, mayCreate);
-    this.#last = this.#patiently(() => this.#host.configure());
+    this.#last = this.#retryWhileLocked(() => this.#host.configure());
     this.#last.catch(() => undefined);
   }
 
   send(job: Job): Promise<unknown> {
-    const done = this.#last.then(() => this.#patiently(() => this.#host.perform(job)));
+    const done = this.#last.then(() => this.#retryWhileLocked(() => this.#host.perform(job)));
     this.#last = done.catch(() => undefined);
     return done;
   }
@@ -141,13 +141,13 @@ export class InlineLink implements Link {
     await this.send({ do: 'close' });
   }
 
-  async #patiently<T>(attempt: () => T): Promise<T> {
-    const patience = new LockRetry(systemClock, systemRandom);
+  async #retryWhileLocked<T>(attempt: () => T): Promise<T> {
+    const retry = new LockRetry(systemClock, systemRandom);
     for (;;) {
       try {
         return attempt();
       } catch (error) {
-        await wait(patience.pauseMs(error));
+        await wait(retry.pauseMs(error));
       }
     }
   }
