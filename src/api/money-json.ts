@@ -1,9 +1,8 @@
 import { isObject } from '../base/json.ts';
-import { formatYuan, type Nano } from '../base/money.ts';
+import { decimalText, type Nano } from '../base/money.ts';
 
 /** An amount as a JSON number: all its digits, and never an exponent. */
-export const moneyNumber = (amount: Nano): string =>
-  formatYuan(amount).replace(/0+$/, '').replace(/\.$/, '');
+export const moneyNumber = (amount: Nano): string => decimalText(amount, 9);
 
 /** As `JSON.stringify`, with each bigint as an amount. */
 export function moneyJson(value: unknown): string {

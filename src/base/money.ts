@@ -16,22 +16,23 @@ export function parseYuan(text: string): Nano | undefined {
   return BigInt(match[1] ?? '0') * nanoPerYuan + BigInt((match[2] ?? '').padEnd(decimals, '0'));
 }
 
-/** A decimal string in yuan, exact, with at least two decimals: `12.30`, `0.000123`. */
-export function formatYuan(amount: Nano): string {
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, -decimals);
-  const fraction = digits.slice(-decimals).replace(/0+$/, '').padEnd(2, '0');
-  return `${amount < 0n ? '-' : ''}${whole}.${fraction}`;
+/**
+ * `amount` units of 10^-`places`, exact, without trailing zeros but for the first `placesMin`
+ * decimals: `decimalText(100_000_000n, 9)` is `0.1`.
+ */
+export function decimalText(amount: bigint, places: number, placesMin = 0): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(places + 1, '0');
+  const point = digits.length - places;
+  const fraction = digits.slice(point).replace(/0+$/, '').padEnd(placesMin, '0');
+  const whole = `${amount < 0n ? '-' : ''}${digits.slice(0, point)}`;
+  return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/**
- * Yuan for one unit of a rate in nano-yuan per million units: up to fifteen decimals, all of them.
- */
-export function formatUnitYuan(rate: Nano): string {
-  const digits = rate.toString().padStart(16, '0');
-  const fraction = digits.slice(-15).replace(/0+$/, '').padEnd(2, '0');
-  return `${digits.slice(0, -15)}.${fraction}`;
-}
+/** A decimal string in yuan, exact, with at least two decimals: `12.30`, `0.000123`. */
+export const formatYuan = (amount: Nano): string => decimalText(amount, decimals, 2);
+
+/** Yuan for one unit of a rate in nano-yuan per million units: all decimals, up to fifteen. */
+export const formatUnitYuan = (rate: Nano): string => decimalText(rate, decimals + 6, 2);
 
 /** ⌈a ÷ b⌉ for a ≥ 0, b > 0. */
 export function divideUp(a: bigint, b: bigint): bigint {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalText, exactDecimal } from './decimal.ts';
+import { decimalText } from '../base/money.ts';
+import { exactDecimal } from './decimal.ts';
 
 describe('exactDecimal', () => {
   it.each([

@@ -12,7 +12,7 @@ export const ppmPlaces = 6;
 /**
  * Reads a decimal number exactly, as an integer of 10^-`places`: `exactDecimal('0.1', 9)` is
  * 100000000n. Returns the reason when the text is no number, negative, finer than `places` decimals
- * or larger than 64 bits.
+ * or larger than 64 bits. `decimalText` is the inverse.
  */
 export function exactDecimal(text: string, places: number): bigint | Reason {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text.trim());
@@ -29,14 +29,6 @@ export function exactDecimal(text: string, places: number): bigint | Reason {
     return reason('too_many_decimals', { places: String(places), written: text });
   const value = BigInt(kept === '' ? '0' : kept);
   return value > largest ? reason('too_large', { written: text }) : value;
-}
-
-/** The inverse, without trailing zeros: `decimalText(100000000n, 9)` is `0.1`. */
-export function decimalText(value: bigint, places: number): string {
-  const digits = value.toString().padStart(places + 1, '0');
-  const fraction = digits.slice(digits.length - places).replace(/0+$/, '');
-  const whole = digits.slice(0, digits.length - places);
-  return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
 /**

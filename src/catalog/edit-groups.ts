@@ -1,8 +1,9 @@
+import { decimalText } from '../base/money.ts';
 import type { Transaction } from '../storage/database.ts';
 import { groupSchema } from './config-schema.ts';
 import { groupFacts } from './config-entries.ts';
 import { reportWithoutLines } from './config-report.ts';
-import { decimalText, ppmPlaces } from './decimal.ts';
+import { ppmPlaces } from './decimal.ts';
 import {
   asWritten,
   editableRow,

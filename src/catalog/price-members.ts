@@ -2,7 +2,7 @@ import type { Fraction } from '../base/fraction.ts';
 import { divideUp, type Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import { reason, type Reason } from '../base/reason.ts';
-import { decimalText, exactDecimal, roundedUp } from './decimal.ts';
+import { exactDecimal, roundedUp } from './decimal.ts';
 import type { Price, Rates } from './price.ts';
 import type { ModelKind } from './snapshot.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
-import { formatYuan } from '../base/money.ts';
+import { decimalText, formatYuan } from '../base/money.ts';
 import { toPlainText } from '../base/plain-text.ts';
 import { loadBundled } from '../catalog/bundled.ts';
 import { utcDate } from '../catalog/configuration.ts';
-import { decimalText, ppmPlaces, readDecimal } from '../catalog/decimal.ts';
+import { ppmPlaces, readDecimal } from '../catalog/decimal.ts';
 import { type ForeignInstallation, readNewApi } from '../imports/new-api.ts';
 import { ofMillionths } from '../base/fraction.ts';
 import { changed, type ImportCount, type ImportSummary, importParts } from '../imports/report.ts';

@@ -1,9 +1,10 @@
 import { activeKeysByGroup } from '../accounts/user-keys.ts';
+import { decimalText } from '../base/money.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import { writtenFacts } from '../catalog/config-entries.ts';
 import { reportWithoutLines } from '../catalog/config-report.ts';
 import { defaultGroup } from '../catalog/configuration.ts';
-import { decimalText, ppmPlaces, roundedUp } from '../catalog/decimal.ts';
+import { ppmPlaces, roundedUp } from '../catalog/decimal.ts';
 import type { ChannelEditContext } from '../catalog/edit-channels.ts';
 import { addGroup, changeGroup } from '../catalog/edit-groups.ts';
 import { modelFrom, modelTable, putModel } from '../catalog/edit-models.ts';

@@ -1,6 +1,6 @@
 import { keyNamesOf } from '../../accounts/user-keys.ts';
 import { ceiling, ofMillionths, product, readFraction } from '../../base/fraction.ts';
-import { divideUp, type Nano } from '../../base/money.ts';
+import { decimalText, divideUp, type Nano } from '../../base/money.ts';
 import { inputMeasures, type Measure, outputMeasures } from '../../base/quantities.ts';
 import { type Price, rateOf } from '../../catalog/price.ts';
 import { type StoredPriceVersion, priceVersionAt } from '../../catalog/price-versions.ts';
@@ -96,18 +96,11 @@ export function lineView(line: RecordLine, basis?: Basis): ChargeLine {
     quantity: String(quantity),
     price: unitPrice(measure, rate),
     base_price: basis === undefined ? null : unitPrice(measure, basis.rate),
-    exact: exactText(exact),
+    // In nanos of a millionth of a millionth.
+    exact: decimalText(exact, 21, 9),
     charged: yuan(cost),
     rounded_up: exact % (million * million) !== 0n,
   };
-}
-
-/** Yuan from nanos of a millionth of a millionth: all decimals that there are, at least nine. */
-function exactText(exact: bigint): string {
-  const digits = exact.toString().padStart(22, '0');
-  const fraction = digits.slice(-21);
-  const kept = fraction.slice(9).replace(/0+$/, '');
-  return `${digits.slice(0, -21)}.${fraction.slice(0, 9)}${kept}`;
 }
 
 /** The rate in the model's price that a line was charged at, and its variant. */
