@@ -61,7 +61,7 @@ export function requestId(now: number): string {
   }
   const random = hexPool.slice(hexUsed, hexUsed + randomDigits);
   hexUsed += randomDigits;
-  return `req_${now.toString(16).padStart(12, '0')}${random}`;
+  return firstIdAt(now) + random;
 }
 
 /** The least id of a request of this moment: wall clock, ms. */
