@@ -2,7 +2,7 @@
  * Capabilities that clients get as a whole or as a stream; each is one adapter key of a vendor. A
  * capability that a vendor lacks is an absent key.
  */
-export const streamedCapabilities = [
+const streamedCapabilities = [
   'chat',
   'messages',
   'responses',
@@ -24,19 +24,19 @@ export const textCapabilities: ReadonlySet<string> = new Set([
 ]);
 
 /** Capabilities that are always answered as a whole: vectors, verdicts, scores. */
-export const wholeCapabilities = ['embeddings', 'embed_content', 'moderations', 'rerank'] as const;
+const wholeCapabilities = ['embeddings', 'embed_content', 'moderations', 'rerank'] as const;
 
 /** Images: also answered as a whole; many vendors deliver them some time after the request. */
-export const imageCapabilities = ['images', 'image_edits', 'image_variations'] as const;
+const imageCapabilities = ['images', 'image_edits', 'image_variations'] as const;
 
 /**
  * Audio as input or output: answered as a whole or as a stream. Funds are reserved for all of it
  * before it begins.
  */
-export const audioCapabilities = ['transcriptions', 'translations', 'speech'] as const;
+const audioCapabilities = ['transcriptions', 'translations', 'speech'] as const;
 
 /** Work that outlives its request: the client submits it, and polls until it ends. */
-export const taskCapabilities = ['video'] as const;
+const taskCapabilities = ['video'] as const;
 
 export const capabilities = [
   ...streamedCapabilities,
@@ -51,8 +51,6 @@ export type WholeCapability = (typeof wholeCapabilities)[number];
 export type ImageCapability = (typeof imageCapabilities)[number];
 export type AudioCapability = (typeof audioCapabilities)[number];
 export type TaskCapability = (typeof taskCapabilities)[number];
-export const isImageCapability = (capability: Capability): capability is ImageCapability =>
-  imageCapabilities.some((one) => one === capability);
 /** Capabilities whose result is the response to the request itself. */
 export type SynchronousCapability =
   | StreamedCapability
@@ -60,3 +58,6 @@ export type SynchronousCapability =
   | ImageCapability
   | AudioCapability;
 export type Capability = SynchronousCapability | TaskCapability;
+
+export const isImageCapability = (capability: Capability): capability is ImageCapability =>
+  imageCapabilities.some((one) => one === capability);

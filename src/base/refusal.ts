@@ -1,15 +1,18 @@
-/**
- * Every refusal that Tollgate sends, in one table: name → status, type, code and message. `{x}` is
- * filled from the values given to `refuse`. The codes are part of the API's contract (400s carry
- * `invalid_request_error` unless clients branch on a narrower one). Each name is a heading in
- * docs/reference/errors.md.
- */
 const badRequest = {
   status: 400,
   type: 'invalid_request_error',
   code: 'invalid_request_error',
 } as const;
 
+/** Nothing has the name that the request gives. */
+const notFound = { status: 404, type: 'invalid_request_error' } as const;
+
+/**
+ * Every refusal that Tollgate sends, in one table: name → status, type, code and message. `{x}` is
+ * filled from the values given to `refuse`. The codes are part of the API's contract (400s carry
+ * `invalid_request_error` unless clients branch on a narrower one). Each name is a heading in
+ * docs/reference/errors.md.
+ */
 export const refusals = {
   missing_parameter: { ...badRequest, message: "Missing required parameter: '{param}'." },
   missing_model: {
@@ -117,8 +120,7 @@ export const refusals = {
     message: 'Incorrect API key provided: {key}. Create keys in the console.',
   },
   model_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
+    ...notFound,
     code: 'model_not_found',
     message:
       "The model '{model}' does not exist or you do not have access to it. GET /v1/models lists the models of your key.",
@@ -135,14 +137,12 @@ export const refusals = {
     message: "Previous response with id '{id}' not found.",
   },
   response_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
+    ...notFound,
     code: 'response_not_found',
     message: "Response with id '{id}' not found.",
   },
   file_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
+    ...notFound,
     code: 'file_not_found',
     message: 'File not found: its URL is incomplete or has expired.',
   },
@@ -173,8 +173,7 @@ export const refusals = {
     message: 'You have {limit} uploads that have not ended. Finish or cancel one, then try again.',
   },
   upload_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
+    ...notFound,
     code: 'upload_not_found',
     message:
       "Upload '{id}' not found: it has ended, or got no bytes for too long. Begin a new one.",
@@ -186,21 +185,18 @@ export const refusals = {
     message: 'You do not have permission to access the File {id} or it may not exist.',
   },
   generation_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
+    ...notFound,
     code: 'generation_not_found',
     message:
       "The account has no charged request '{id}'. Give the x-request-id, or the id of an answer or a video.",
   },
   task_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
+    ...notFound,
     code: 'task_not_found',
     message: "Task '{id}' not found. Tasks can be retrieved for 24 hours after their creation.",
   },
   unknown_url: {
-    status: 404,
-    type: 'invalid_request_error',
+    ...notFound,
     code: 'unknown_url',
     message: 'Invalid URL ({method} {path}){instead}',
   },
