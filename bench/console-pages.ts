@@ -8,7 +8,7 @@ import { Cursors } from '../src/console/cursor.ts';
 import { openConsole } from '../src/console/server.ts';
 import { operatorRoutes, userTabRoutes } from '../src/console/operator/routes.ts';
 import { userRoutes } from '../src/console/user/routes.ts';
-import { openFramework } from '../src/http/pages.ts';
+import { openFramework } from '../src/http/framework.ts';
 import { serverLimits } from '../src/http/server.ts';
 import { MemoryLimiter } from '../src/limits/limiter.ts';
 import { vendors } from '../src/providers/index.ts';

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { type FileStore, type FileStoreOptions, fileStore } from '../../test/support/file-store.ts';
 import { png } from '../../test/support/png.ts';
-import { openFramework } from '../http/pages.ts';
+import { openFramework } from '../http/framework.ts';
 import { serverLimits } from '../http/server.ts';
 import { isNotStored, type StoredFile } from '../media/files.ts';
 import { FileHandler } from './file-handler.ts';

@@ -5,7 +5,7 @@ import type { FileHandler } from '../api/file-handler.ts';
 import { openSystemRoutes, type SystemRouteOptions } from '../api/system-routes.ts';
 import { openAssets } from '../console/assets.ts';
 import type { OpenConsole } from '../console/server.ts';
-import { openFramework } from '../http/pages.ts';
+import { openFramework } from '../http/framework.ts';
 import { serverLimits } from '../http/server.ts';
 import { serveNotifications } from '../payments/payments.ts';
 import type { Log } from '../telemetry/log.ts';

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openSystemRoutes } from '../api/system-routes.ts';
 import { answerUnreadable } from '../api/errors.ts';
 import { systemClock } from '../base/clock.ts';
-import { openFramework } from '../http/pages.ts';
+import { openFramework } from '../http/framework.ts';
 import { serverLimits } from '../http/server.ts';
 import { openAssets } from './assets.ts';
 

@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { openAuth } from '../../src/console/auth-pages.ts';
 import { type ConsoleContext, openConsole } from '../../src/console/server.ts';
 import type { ConsoleRoute } from '../../src/console/route.ts';
-import { openFramework } from '../../src/http/pages.ts';
+import { openFramework } from '../../src/http/framework.ts';
 import { serverLimits } from '../../src/http/server.ts';
 import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { enrol } from '../../src/signin/enrol.ts';

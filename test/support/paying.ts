@@ -4,7 +4,7 @@ import { type Sim, startSim } from '../../sim/index.ts';
 import { formatYuan, nanoPerYuan, type Nano } from '../../src/base/money.ts';
 import { systemTimers } from '../../src/base/clock.ts';
 import { newCustomer } from './customer.ts';
-import { openFramework } from '../../src/http/pages.ts';
+import { openFramework } from '../../src/http/framework.ts';
 import { serverLimits } from '../../src/http/server.ts';
 import { check } from '../../src/ledger/check.ts';
 import { balance } from '../../src/ledger/ledger.ts';
