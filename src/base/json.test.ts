@@ -10,13 +10,13 @@ import {
   jsonMembers,
   JsonSyntaxError,
   type JsonPath,
+  latin1Of,
   replaceMember,
+  utf8,
 } from './json.ts';
 
-const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
-const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
 const editText = (text: string, changes: readonly JsonChange[]): string =>
-  utf8(editJson(latin1(text), changes));
+  utf8(editJson(latin1Of(text), changes));
 
 describe('edit', () => {
   it('keeps numbers, escapes and white space that a parser would not', () => {

@@ -1,13 +1,14 @@
 import type { Skeleton } from './long-strings.ts';
 import { memoize } from './memoize.ts';
 
-/**
+/*
  * Edits JSON text by spans and never re-encodes what it does not change, so `12345678901234567890`,
  * `1.0`, key order and white space survive. Text is a `latin1` string: one character a byte, so
  * that offsets are byte offsets and UTF-8 passes untouched. The text must be JSON (the caller has
  * parsed it); on other text the functions end and throw `JsonSyntaxError` or return a useless
  * result, no worse.
  */
+
 export class JsonSyntaxError extends Error {}
 
 /** The position of an object's member: `"key"` begins at `start`, its value is `[value, end)`. */

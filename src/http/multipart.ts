@@ -145,9 +145,7 @@ class FormReading {
       .on('fieldsLimit', tooMany('fields', limits.fields))
       .on('filesLimit', tooMany('files', limits.files))
       .on('partsLimit', tooMany('parts', limits.fields + limits.files))
-      .on('error', (error) =>
-        this.#refuse(refusal('malformed_form', { why: `${messageOf(error).slice(0, 200)}.` })),
-      )
+      .on('error', (error) => this.#refuse(malformed(error)))
       .on('finish', () => void this.#finish());
     body.on('data', this.#count).on('error', this.#left).on('close', this.#left).pipe(parser);
     // No event follows when the client left before.
@@ -212,9 +210,12 @@ async function* piecesOf(stream: BusboyFileStream): AsyncGenerator<Buffer, void,
   try {
     yield* stream;
   } catch (error) {
-    refuse('malformed_form', { why: `${messageOf(error).slice(0, 200)}.` });
+    throw malformed(error);
   }
 }
+
+const malformed = (error: unknown): Refusal =>
+  refusal('malformed_form', { why: `${messageOf(error).slice(0, 200)}.` });
 
 const tooLarge = (param: string, bytes: number): Refusal =>
   refusal('invalid_value', { param, why: `it is larger than ${bytes} bytes.` });
