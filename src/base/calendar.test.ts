@@ -69,7 +69,7 @@ test('every moment lies in exactly one day, and days follow each other without a
   );
 });
 
-test('names that are none are told apart', () => {
+test('names of no zone and texts of no day are recognized', () => {
   expect([isZone('Asia/Shanghai'), isZone('Asia/Nowhere')]).toEqual([true, false]);
   const days = ['2026-11-21', '9999-12-31', '2026-02-30', '2026-1-1', '1969-12-31', 'x'];
   expect(days.filter(isDay)).toEqual(['2026-11-21', '9999-12-31']);

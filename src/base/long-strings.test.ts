@@ -33,7 +33,7 @@ const value = fc.letrec((again) => ({
   ),
 })).any;
 
-test('what is parsed without its long strings is what JSON.parse makes of the whole, or nothing', () => {
+test('parsing without the long strings gives what JSON.parse gives, or nothing', () => {
   let without = 0;
   fc.assert(
     fc.property(value, fc.boolean(), (any, spaced) => {
@@ -67,7 +67,7 @@ test('edits of such bytes are those of any other', () => {
   );
 });
 
-test('a member that is there twice, an escape, a control character and what is no JSON are left to the whole reading', () => {
+test('a duplicate member, an escape, a control character and invalid JSON are left to JSON.parse', () => {
   const tried = (text: string): unknown => {
     const json = Buffer.from(text, 'latin1');
     return parseWithoutLongStrings(json, insides(json))?.value;

@@ -1,5 +1,5 @@
 import type { Fraction } from '../base/fraction.ts';
-import { divideUp, type Nano } from '../base/money.ts';
+import { decimalText, divideUp, type Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import { reason, type Reason } from '../base/reason.ts';
 import { exactDecimal, roundedUp } from './decimal.ts';

@@ -26,7 +26,7 @@ async function open(requests: number, serve: (response: ServerResponse) => void)
   return client;
 }
 
-test('who leaves is noticed by every answer of the connection, those included that wait for their turn', async () => {
+test('every response of a connection notices that the client leaves, also one that waits for its turn', async () => {
   const replies: ClientResponse[] = [];
   let left = 0;
   const client = await open(3, (response) => {
@@ -40,7 +40,7 @@ test('who leaves is noticed by every answer of the connection, those included th
   expect(replies.every(({ closed }) => closed)).toBe(true);
 });
 
-test('who had left before anybody asked is told of at once', async () => {
+test('a listener that comes after the client has left is called at once', async () => {
   let reply: ClientResponse | undefined;
   const client = await open(1, (response) => {
     reply = new ClientResponse(new NodeResponseWriter(response), []);
@@ -58,7 +58,7 @@ test('who had left before anybody asked is told of at once', async () => {
   expect(told).toBe('left over');
 });
 
-test('what is recorded for a client that has left no longer waits for it', () => {
+test('a recording no longer waits for a client that has left', () => {
   const writer = new NullWriter();
   const response = new RecordingResponse(
     new ClientResponse(writer, []),
@@ -81,7 +81,7 @@ test('a response whose client has left already is closed from the start', () => 
   expect([response.closed, left]).toEqual([true, 1]);
 });
 
-test('an answer is over when the client has it, not when it is written; who never reads the rest loses the connection', async () => {
+test('a response is over when the client has it; a client that never reads the rest loses the connection', async () => {
   let over = false;
   let reply: ClientResponse | undefined;
   const client = await open(1, (response) => {
@@ -97,7 +97,7 @@ test('an answer is over when the client has it, not when it is written; who neve
   await expect.poll(() => over).toBe(true);
 });
 
-test('who reads slowly, but reads, gets all of it', async () => {
+test('a client that reads slowly gets the whole response', async () => {
   const length = 5_000_000;
   const client = await open(1, (response) =>
     new ClientResponse(new NodeResponseWriter(response), [], 300).whole(

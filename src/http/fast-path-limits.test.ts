@@ -25,7 +25,7 @@ async function open(): Promise<{ port: number; fastPath: FastPath; writers: Resp
   return { port: await listening(server), fastPath, writers };
 }
 
-test('who has sent ahead and then leaves is noticed while the answer is made', async () => {
+test('a client that has sent ahead and then leaves is noticed while the response is made', async () => {
   const { port, writers } = await open();
   const { socket } = client(port);
   socket.write(plain('{}'));
@@ -40,7 +40,7 @@ test('who has sent ahead and then leaves is noticed while the answer is made', a
   await expect.poll(() => told).toEqual([false]);
 });
 
-test('who asks after the end is told of it at once', async () => {
+test('a listener that comes after the end is called at once', async () => {
   const { port, writers } = await open();
   const { socket } = client(port);
   socket.write(plain('{}'));
@@ -66,7 +66,7 @@ test('who asks after the end is told of it at once', async () => {
   expect(new ClientResponse(response, []).closed).toBe(true);
 });
 
-test('what is said behind the end of an answer never reaches the client, who would take it for the next one', async () => {
+test('bytes after the end of a response never reach the client: it would take them for the next one', async () => {
   const { port, writers } = await open();
   const { socket, text } = client(port);
   socket.write(plain('{}'));
@@ -78,7 +78,7 @@ test('what is said behind the end of an answer never reaches the client, who wou
   await expect.poll(text).toMatch(/4\r\nlast\r\n0\r\n\r\n$/);
 });
 
-test('beginnings of requests are kept up to a limit of all connections together; beyond, node:http asks who it is', async () => {
+test('incomplete requests are kept up to a limit over all connections; beyond it, node:http reads them', async () => {
   const { port, fastPath } = await open();
   const head = plain('x'.repeat(60_000)).slice(0, 30_000);
   const before = client(port);
@@ -95,7 +95,7 @@ test('beginnings of requests are kept up to a limit of all connections together;
   expect(fastPath.keptBytes).toBe(16 * 1024 * 1024);
 });
 
-test('a connection is kept for as long as its answers say, and none is taken that would outlive the fast path', async () => {
+test('a connection stays open for as long as its responses say, and a closed fast path takes no new one', async () => {
   const { port, fastPath } = await open();
   // Looks are 5 s apart, and the first one may come at once.
   expect((fastPath.idleLooks - 1) * 5_000).toBe(75_000);
@@ -104,7 +104,7 @@ test('a connection is kept for as long as its answers say, and none is taken tha
   await expect.poll(late.ended).toBe(true);
 });
 
-test('what cannot become a plain request is not waited for', async () => {
+test('bytes that cannot become a plain request go to node:http at once', async () => {
   const { port } = await open();
   for (const begun of ['\x16\x03\x01\x02\x00', 'GIT']) {
     const { socket, text } = client(port);

@@ -108,7 +108,7 @@ test('plain requests are read and answered, one after the other on one connectio
   );
 });
 
-test('a request in two pieces is still plain; one that dribbles in is somebody else’s', async () => {
+test('the fast path reads a request in two pieces, and leaves one in ten to node:http', async () => {
   const { port } = await open();
   const request = plain('{"a":1}');
   const [first] = await say(port, [request.slice(0, 40), request.slice(40)], 1);
@@ -121,7 +121,7 @@ test('a request in two pieces is still plain; one that dribbles in is somebody e
   expect(second).toMatchObject({ by: 'node', body: '{"a":1}' });
 });
 
-test('requests that were sent before the answer to the one before them are answered in their order', async () => {
+test('pipelined requests are answered in their order', async () => {
   let serve: (() => void) | undefined;
   const { port } = await open((request, writer) => {
     serve = () => echo(request, writer);
@@ -148,7 +148,7 @@ test('requests that were sent before the answer to the one before them are answe
   }
 });
 
-test('what is not plain goes to node:http as it came, and so does the rest of its connection', async () => {
+test('any other request goes to node:http as it came, and so does the rest of its connection', async () => {
   const { port } = await open();
   const get = 'GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n';
   const chunked =
@@ -170,7 +170,7 @@ test('what is not plain goes to node:http as it came, and so does the rest of it
   }
 });
 
-test('what asks more of the connection, or might be read in two ways, is not decided here', async () => {
+test('a request that asks more of the connection, or may be read in two ways, goes to node:http', async () => {
   const { port } = await open();
   const body = '{}';
   const head = (lines: string): string => `POST /v1/plain HTTP/1.1\r\n${lines}\r\n${body}`;
@@ -247,7 +247,7 @@ async function openWaiting(): Promise<{
 }
 
 test.each(waysIn)(
-  'who leaves before the answer begins is noticed within a second ($way)',
+  'a client that leaves before the response begins is noticed within a second ($way)',
   async ({ request }) => {
     for (const leave of ['destroy', 'resetAndDestroy'] as const) {
       const { port, told, asked } = await openWaiting();
@@ -261,7 +261,7 @@ test.each(waysIn)(
 );
 
 test.each(waysIn)(
-  'R9: who only stops sending gets the answer, whole or as a stream ($way)',
+  'R9: a client that only stops sending gets the response, whole or as a stream ($way)',
   async ({ request }) => {
     for (const stream of [false, true])
       for (const waitMs of [20, 1_200]) {
@@ -284,7 +284,7 @@ test.each(waysIn)(
   },
 );
 
-test('R9: who stops sending behind two requests gets both answers', async () => {
+test('R9: a client that stops sending after two requests gets both responses', async () => {
   const { port } = await open();
   const { socket, text, ended } = client(port);
   socket.write(plain('one'));
@@ -293,7 +293,7 @@ test('R9: who stops sending behind two requests gets both answers', async () => 
   expect(heard(text()).map(({ body }) => body)).toEqual(['one', 'two']);
 });
 
-test('an answer in pieces: each leaves at once, and the client has it when it is over', async () => {
+test('each piece of a response leaves at once, and the client has all of it after the last', async () => {
   const told: boolean[] = [];
   let writer: ResponseWriter | undefined;
   const { port } = await open((_request, opened) => {
@@ -313,7 +313,7 @@ test('an answer in pieces: each leaves at once, and the client has it when it is
   expect(told).toEqual([true]);
 });
 
-test('who never reads the rest loses the connection; who reads slowly gets all of it', async () => {
+test('a client that never reads the rest loses the connection; one that reads slowly gets all of it', async () => {
   const told: boolean[] = [];
   const body = Buffer.alloc(20_000_000, 'x');
   const { port } = await open((_request, writer) => {
@@ -450,7 +450,7 @@ async function saidOf(port: number, request: string): Promise<string> {
     : JSON.stringify({ ...said, by: '', headers: Object.entries(said.headers).sort() });
 }
 
-test('what the fast path makes of a request is what node:http makes of it, or it leaves it to node:http', async () => {
+test('the fast path reads a request as node:http does, or leaves it to node:http', async () => {
   const { port, fastPath } = await open();
   // An incomplete request is handed over soon, so that the test does not wait for it.
   const giving = setInterval(() => fastPath.handOverPartial(), 15);

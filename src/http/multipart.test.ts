@@ -114,7 +114,7 @@ test('a large file goes to disk under no name, is read as often as wanted, and g
   expect(spools.bytes).toBe(0);
 });
 
-test('what ends too early is malformed, at every byte, and keeps nothing', async () => {
+test('a form that ends too early is malformed, at every byte, and leaves nothing behind', async () => {
   const spools = new SpoolPool();
   const body = field('model', 'm') + file('file', 'sound') + '--xyz--';
   for (let length = 0; length < body.length; length++) {
@@ -153,7 +153,7 @@ test('too many fields, files or bytes are refused by name, and keep nothing', as
   ).toContain('limit of 1000000 bytes');
 });
 
-test('what is no form is told so', async () => {
+test('a body that is no form is refused', async () => {
   for (const type of ['application/json', 'multipart/form-data', undefined])
     expect(
       refused(

@@ -74,7 +74,7 @@ test('R6: a body that grows is counted once, when it is alone without a limit', 
   expect(bytes.enter('a', 500_000)).toBeUndefined();
 });
 
-test('R6: of one account one thing is done at a time, and another account does not wait for it', async () => {
+test('R6: an account runs one task at a time, and another account does not wait for it', async () => {
   const turns = new AccountQueue();
   const begun: string[] = [];
   const over: (() => void)[] = [];

@@ -37,7 +37,7 @@ test('the next request has its own headers, path and length', () => {
   expect(heads.head(asked, 2)).toBe(first);
 });
 
-test('what would be another line, or frame the request anew, is not sent', () => {
+test('a header that would be another line, or frame the request anew, is not sent', () => {
   for (const path of ['/a b', '/a\r\nx: y', '/a\nb', '/名', '/\0'])
     expect(() => headOf({ ...asked, path }), path).toThrow(/path/);
   for (const name of [
