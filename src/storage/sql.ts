@@ -1,17 +1,28 @@
 import assert from 'node:assert/strict';
 import type { SqlValue, Database, Migration, Transaction, Statement, Row } from './database.ts';
 
-/**
- * Builds a WHERE clause of optional conditions, and the values for its placeholders, which follow
- * those of `before`.
- */
-export class WhereClause {
+/** The values of a statement, each with its placeholder. They follow those of `before`. */
+export class SqlParameters {
   readonly params: SqlValue[];
-  readonly #conditions: string[] = [];
 
   constructor(before: readonly SqlValue[] = []) {
     this.params = [...before];
   }
+
+  /** Adds a value to the statement and returns its placeholder. */
+  place(value: SqlValue): string {
+    return `$${this.params.push(value)}`;
+  }
+
+  /** The same for several values: `$3,$4,$5`. */
+  placeAll(values: readonly SqlValue[]): string {
+    return values.map((value) => this.place(value)).join();
+  }
+}
+
+/** Builds a WHERE clause of optional conditions. */
+export class WhereClause extends SqlParameters {
+  readonly #conditions: string[] = [];
 
   /** `?` in the condition stands for the value. An undefined value adds no condition. */
   add(condition: string, value: SqlValue | undefined): void {
@@ -20,19 +31,12 @@ export class WhereClause {
 
   /** The column has one of the values. Undefined adds no condition. */
   addOneOf(column: string, values: readonly SqlValue[] | undefined): void {
-    if (values === undefined) return;
-    const places = values.map((value) => this.place(value)).join();
-    this.#conditions.push(`${column} IN (${places})`);
+    if (values !== undefined) this.#conditions.push(`${column} IN (${this.placeAll(values)})`);
   }
 
   /** A condition without a value. */
   always(condition: string): void {
     this.#conditions.push(condition);
-  }
-
-  /** Adds a value to the statement and returns its placeholder. */
-  place(value: SqlValue): string {
-    return `$${this.params.push(value)}`;
   }
 
   /** ` WHERE …`, or nothing. */

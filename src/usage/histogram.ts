@@ -1,5 +1,6 @@
 import type { Row, Transaction } from '../storage/database.ts';
-import { hourMs, recordsOf, SqlParameters, type TimeRange } from './ranges.ts';
+import { SqlParameters } from '../storage/sql.ts';
+import { hourMs, recordsOf, type TimeRange } from './ranges.ts';
 
 /**
  * Times to first byte are counted in classes, each named by its upper end in ms; the last one has
@@ -57,12 +58,12 @@ export interface SpeedQuery extends TimeRange {
  * last minutes.
  */
 export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<readonly SpeedHour[]> {
-  const places = new SqlParameters();
-  const ofModel = model === undefined ? '' : ` AND model=${places.add(model)}`;
+  const values = new SqlParameters();
+  const ofModel = model === undefined ? '' : ` AND model=${values.place(model)}`;
   const rows = yield {
     sql: `SELECT model, channel, hour, first_byte, requests, cut, cost, duration, output FROM speed_hour
-      WHERE hour>=${places.add(from)} AND hour<${places.add(to)}${ofModel} ORDER BY model, channel, hour, first_byte`,
-    params: places.params,
+      WHERE hour>=${values.place(from)} AND hour<${values.place(to)}${ofModel} ORDER BY model, channel, hour, first_byte`,
+    params: values.params,
   };
   return speedsOf(rows);
 }
@@ -72,17 +73,17 @@ export function* speedsOfRecords({
   model,
   ...range
 }: SpeedQuery): Transaction<readonly SpeedHour[]> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const sums = Object.entries(speedSums).map(
     ([column, sum]) => `CAST(${sum} AS BIGINT) AS ${column}`,
   );
-  const records = recordsOf(places, range);
-  const ofModel = model === undefined ? '' : ` AND r.model=${places.add(model)}`;
+  const records = recordsOf(values, range);
+  const ofModel = model === undefined ? '' : ` AND r.model=${values.place(model)}`;
   const rows = yield {
     sql: `SELECT r.model, COALESCE(r.channel, '') AS channel, r.finished_at-r.finished_at%${hourMs} AS hour,
         ${firstByteClass('r.first_byte_ms')} AS first_byte, ${sums.join(', ')}
       ${records}${ofModel} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
-    params: places.params,
+    params: values.params,
   };
   return speedsOf(rows);
 }

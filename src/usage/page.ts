@@ -1,8 +1,8 @@
-import type { Row, Transaction } from '../storage/database.ts';
+import type { Row, Statement, Transaction } from '../storage/database.ts';
+import { SqlParameters } from '../storage/sql.ts';
 import {
   chargedWithin,
   hourMs,
-  SqlParameters,
   rolledUntil,
   startOfHour,
   type TimeRange,
@@ -90,16 +90,16 @@ function spanFrom({ from, to, after, order }: UsageQuery): TimeRange {
 function pageOf(
   { account, filter = {}, order = 'newest', after, limit }: UsageQuery,
   span: TimeRange,
-): { sql: string; params: SqlParameters['params'] } {
-  const places = new SqlParameters();
+): Statement {
+  const values = new SqlParameters();
   const down = order === 'newest' ? ' DESC' : '';
   const behind =
     after === undefined
       ? ''
-      : ` AND (r.finished_at, r.id)${order === 'newest' ? '<' : '>'}(${places.add(after.chargedAt)}, ${places.add(after.id)})`;
-  const sql = `SELECT r.* FROM usage r WHERE ${chargedWithin(places, account, span)}${behind}${recordsCondition(places, filter)}
-    ORDER BY r.finished_at${down}, r.id${down} LIMIT ${places.add(limit + 1)}`;
-  return { sql, params: places.params };
+      : ` AND (r.finished_at, r.id)${order === 'newest' ? '<' : '>'}(${values.place(after.chargedAt)}, ${values.place(after.id)})`;
+  const sql = `SELECT r.* FROM usage r WHERE ${chargedWithin(values, account, span)}${behind}${recordsCondition(values, filter)}
+    ORDER BY r.finished_at${down}, r.id${down} LIMIT ${values.place(limit + 1)}`;
+  return { sql, params: values.params };
 }
 
 interface SearchWindow extends TimeRange {
@@ -119,15 +119,15 @@ function* matching(
   left: TimeRange,
 ): Transaction<{ readonly windows: readonly SearchWindow[]; readonly more: boolean }> {
   const recent = startOfHour(yield* rolledUntil());
-  const places = new SqlParameters();
-  const within = accountHoursWithin(places, account, {
+  const values = new SqlParameters();
+  const within = accountHoursWithin(values, account, {
     from: left.from - hourMs + 1,
     to: Math.min(left.to, recent),
   });
   const rows = yield {
-    sql: `SELECT m.hour, s.requests FROM (SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${hoursCondition(places, filter)}) m
-      JOIN spend_hour s ON s.account=${places.add(account)} AND s.hour=m.hour ORDER BY m.hour${order === 'oldest' ? '' : ' DESC'} LIMIT ${hoursMax}`,
-    params: places.params,
+    sql: `SELECT m.hour, s.requests FROM (SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${hoursCondition(values, filter)}) m
+      JOIN spend_hour s ON s.account=${values.place(account)} AND s.hour=m.hour ORDER BY m.hour${order === 'oldest' ? '' : ' DESC'} LIMIT ${hoursMax}`,
+    params: values.params,
   };
   const hours = rows.map((row) =>
     searchWindowOf(

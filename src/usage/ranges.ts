@@ -1,6 +1,7 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import type { Row, Statement, Transaction } from '../storage/database.ts';
+import { SqlParameters } from '../storage/sql.ts';
 
 export const hourMs = 3_600_000;
 /** The beginning of the hour, or of the day (UTC), in which `at` (wall clock, ms) lies. */
@@ -99,27 +100,17 @@ export function* totalsUntil(): Transaction<number> {
   return Number(row?.['totals_until'] ?? 0);
 }
 
-/** The parameters of a statement: `add` returns the placeholder of the next number. */
-export class SqlParameters {
-  readonly params: (string | number | bigint)[] = [];
-
-  add(value: string | number | bigint): string {
-    this.params.push(value);
-    return `$${this.params.length}`;
-  }
-}
-
 /** The condition for records (table `r`) of one account that were charged within the range. */
-export const chargedWithin = (places: SqlParameters, account: string, span: TimeRange): string =>
-  `r.account=${places.add(account)} AND ${anyChargedWithin(places, span)}`;
+export const chargedWithin = (values: SqlParameters, account: string, span: TimeRange): string =>
+  `r.account=${values.place(account)} AND ${anyChargedWithin(values, span)}`;
 
 /**
  * The condition for records of all accounts that were charged within the range. Lets PostgreSQL
  * skip the months that cannot have such records.
  */
-export const anyChargedWithin = (places: SqlParameters, { from, to }: TimeRange): string =>
-  `r.finished_at>=${places.add(from)} AND r.finished_at<${places.add(to)}
-    AND r.reserved_at>=${places.add(from - longestMs)} AND r.reserved_at<${places.add(to + hourMs)}`;
+export const anyChargedWithin = (values: SqlParameters, { from, to }: TimeRange): string =>
+  `r.finished_at>=${values.place(from)} AND r.finished_at<${values.place(to)}
+    AND r.reserved_at>=${values.place(from - longestMs)} AND r.reserved_at<${values.place(to + hourMs)}`;
 
 /** Selects some of an account's records. */
 export interface UsageFilter {
@@ -138,7 +129,7 @@ export const isFiltered = (filter: UsageFilter): boolean =>
 
 /** The condition for records or hours whose columns have the filter's values. */
 export function columnsCondition(
-  places: SqlParameters,
+  values: SqlParameters,
   table: string,
   { keyId, model, capability, status, estimated }: UsageFilter,
 ): string {
@@ -151,41 +142,41 @@ export function columnsCondition(
   };
   return Object.entries(equal)
     .map(([column, value]) =>
-      value === undefined ? '' : ` AND ${table}.${column}=${places.add(value)}`,
+      value === undefined ? '' : ` AND ${table}.${column}=${values.place(value)}`,
     )
     .join('');
 }
 
 /** The condition for records (table `r`). */
-export function recordsCondition(places: SqlParameters, filter: UsageFilter): string {
+export function recordsCondition(values: SqlParameters, filter: UsageFilter): string {
   return (
-    columnsCondition(places, 'r', filter) +
-    (filter.costMin === undefined ? '' : ` AND r.cost>=${places.add(filter.costMin)}`)
+    columnsCondition(values, 'r', filter) +
+    (filter.costMin === undefined ? '' : ` AND r.cost>=${values.place(filter.costMin)}`)
   );
 }
 
 /** The condition for hours (table `h`) that contain matching records. */
-export function hoursCondition(places: SqlParameters, filter: UsageFilter): string {
+export function hoursCondition(values: SqlParameters, filter: UsageFilter): string {
   return (
-    columnsCondition(places, 'h', filter) +
-    (filter.costMin === undefined ? '' : ` AND h.dearest>=${places.add(filter.costMin)}`)
+    columnsCondition(values, 'h', filter) +
+    (filter.costMin === undefined ? '' : ` AND h.dearest>=${values.place(filter.costMin)}`)
   );
 }
 
 /** The condition for hours or days (table `h`) within a range. */
 export const hoursWithin = (
-  places: SqlParameters,
+  values: SqlParameters,
   { from, to }: TimeRange,
   unit: 'hour' | 'day' = 'hour',
-): string => `h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
+): string => `h.${unit}>=${values.place(from)} AND h.${unit}<${values.place(to)}`;
 
 /** The condition for hours or days (table `h`) of one account within a range. */
 export const accountHoursWithin = (
-  places: SqlParameters,
+  values: SqlParameters,
   account: string,
   span: TimeRange,
   unit: 'hour' | 'day' = 'hour',
-): string => `h.account=${places.add(account)} AND ${hoursWithin(places, span, unit)}`;
+): string => `h.account=${values.place(account)} AND ${hoursWithin(values, span, unit)}`;
 
 /** One SELECT for each stretch of days or hours. */
 export const selectEach = (
@@ -226,11 +217,11 @@ export function* recentOf({ from, to }: TimeRange, now: number): Transaction<Rec
 
 /** Whether the records of a range are few enough to read; counts no further. */
 export function* areFewRecords(span: TimeRange): Transaction<boolean> {
-  const places = new SqlParameters();
-  const counted = `SELECT 1 AS one ${recordsOf(places, span)} LIMIT ${places.add(tailRecordsMax + 1)}`;
+  const values = new SqlParameters();
+  const counted = `SELECT 1 AS one ${recordsOf(values, span)} LIMIT ${values.place(tailRecordsMax + 1)}`;
   const [row] = yield {
     sql: `SELECT COUNT(*) AS count FROM (${counted}) c`,
-    params: places.params,
+    params: values.params,
   };
   return Number(row?.['count'] ?? 0) <= tailRecordsMax;
 }
@@ -262,7 +253,7 @@ export function* firstChargeOfAll(): Transaction<number | undefined> {
  * SQL: all records of a range, read per user from that user's part of the index, so that nothing
  * else is read. `join` joins a table to each record.
  */
-export function recordsOf(places: SqlParameters, span: TimeRange, join = ''): string {
+export function recordsOf(values: SqlParameters, span: TimeRange, join = ''): string {
   return `FROM users u CROSS JOIN usage r${join} WHERE r.account=u.id
-    AND ${anyChargedWithin(places, span)}`;
+    AND ${anyChargedWithin(values, span)}`;
 }

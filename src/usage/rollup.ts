@@ -1,13 +1,12 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
-import { jsonRows, noStatementTimeout, textColumn } from '../storage/sql.ts';
+import { jsonRows, noStatementTimeout, SqlParameters, textColumn } from '../storage/sql.ts';
 import { forgetAllAccounts, sumAllAccounts, sumHourAgain } from './all-accounts.ts';
 import { firstByteClass, speedSums } from './histogram.ts';
 import {
   anyChargedWithin,
   recordsOf,
   hourMs,
-  SqlParameters,
   rolledUntil,
   totalsUntil,
   type TimeRange,
@@ -66,20 +65,20 @@ function* firstHour(): Transaction<number | undefined> {
 function addToDay({ from, to }: TimeRange, account?: string): readonly Statement[] {
   const day = startOfUtcDay(from);
   const adding = (table: string, keys: string, sums: readonly string[]): Statement => {
-    const places = new SqlParameters();
-    const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
+    const values = new SqlParameters();
+    const whose = account === undefined ? '' : ` AND u.id=${values.place(account)}`;
     const added = sums
       .map((column) => `${column}=${table}.${column}+excluded.${column}`)
       .join(', ');
     const columns = keys.split(', ');
     return {
       sql: `INSERT INTO ${table} (account, day, ${keys}, ${sums.join(', ')})
-        SELECT h.account, CAST(${places.add(day)} AS BIGINT), ${columns.map((column) => `h.${column}`).join(', ')}, ${sums.map((column) => `SUM(h.${column})`).join(', ')}
+        SELECT h.account, CAST(${values.place(day)} AS BIGINT), ${columns.map((column) => `h.${column}`).join(', ')}, ${sums.map((column) => `SUM(h.${column})`).join(', ')}
         FROM users u CROSS JOIN ${table.replace('usage_day', 'usage_hour')} h
-        WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}${whose}
+        WHERE h.account=u.id AND h.hour>=${values.place(from)} AND h.hour<${values.place(to)}${whose}
         GROUP BY h.account, ${columns.map((column) => `h.${column}`).join(', ')}
         ON CONFLICT (account, day, ${keys}) DO UPDATE SET ${added}`,
-      params: places.params,
+      params: values.params,
     };
   };
   const kinds = 'key_id, model, capability, status, estimated';
@@ -162,12 +161,12 @@ function addition(
   account: string | undefined,
   { table, keys, of, sums, most = {}, join }: Addition,
 ): Statement {
-  const places = new SqlParameters();
-  const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
-  const within = anyChargedWithin(places, span);
+  const values = new SqlParameters();
+  const whose = account === undefined ? '' : ` AND u.id=${values.place(account)}`;
+  const within = anyChargedWithin(values, span);
   // A span lies within one hour.
-  const hour = () => `CAST(${places.add(startOfHour(span.from))} AS BIGINT)`;
-  const values = { ...sums, ...most };
+  const hour = () => `CAST(${values.place(startOfHour(span.from))} AS BIGINT)`;
+  const figures = { ...sums, ...most };
   const add = Object.keys(sums).map((column) => `${column}=${table}.${column}+excluded.${column}`);
   const raise = Object.keys(most).map(
     (column) =>
@@ -175,12 +174,12 @@ function addition(
   );
   const grouped = keys.split(', ').map((_, index) => index + 1);
   return {
-    sql: `INSERT INTO ${table} (${keys}, ${Object.keys(values).join(', ')})
-      SELECT ${of(hour)}, ${Object.values(values).join(', ')}
+    sql: `INSERT INTO ${table} (${keys}, ${Object.keys(figures).join(', ')})
+      SELECT ${of(hour)}, ${Object.values(figures).join(', ')}
       FROM users u CROSS JOIN usage r${join === undefined ? '' : ` CROSS JOIN ${join}`}
       WHERE r.account=u.id${whose} AND ${within} GROUP BY ${grouped.join(', ')}
       ON CONFLICT (${keys}) DO UPDATE SET ${[...add, ...raise].join(', ')}`,
-    params: places.params,
+    params: values.params,
   };
 }
 
@@ -230,11 +229,11 @@ export async function recheckHour(database: Database, hour: number): Promise<num
 
 function* differing(database: Database, span: TimeRange): Transaction<readonly string[]> {
   yield* noStatementTimeout(database);
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const recorded = yield {
     sql: `SELECT r.account, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost
-      ${recordsOf(places, span)} GROUP BY r.account`,
-    params: places.params,
+      ${recordsOf(values, span)} GROUP BY r.account`,
+    params: values.params,
   };
   const rolled = yield {
     sql: 'SELECT s.account, s.requests, s.cost FROM users u CROSS JOIN spend_hour s WHERE s.account=u.id AND s.hour=$1',
@@ -257,11 +256,11 @@ function* rebuilding(
   // Locks out a concurrent roll-up, so that the figures end where it says from here on.
   yield lockFigures;
   const span = { from, to: Math.min(to, yield* rolledUntil()) };
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const recorded = yield {
     sql: `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
-      WHERE ${chargedWithin(places, account, span)} GROUP BY 1`,
-    params: places.params,
+      WHERE ${chargedWithin(values, account, span)} GROUP BY 1`,
+    params: values.params,
   };
   const rolled = yield {
     sql: 'SELECT hour, requests, cost FROM spend_hour WHERE account=$1 AND hour>=$2 AND hour<$3',

@@ -1,11 +1,6 @@
 import type { Row, Transaction } from '../storage/database.ts';
-import {
-  chargedWithin,
-  recordsCondition,
-  SqlParameters,
-  type TimeRange,
-  type UsageFilter,
-} from './ranges.ts';
+import { SqlParameters } from '../storage/sql.ts';
+import { chargedWithin, recordsCondition, type TimeRange, type UsageFilter } from './ranges.ts';
 
 /** What an account's records can be ordered by besides their time. */
 export type UsageOrder = 'input' | 'output' | 'first_byte' | 'total' | 'cost';
@@ -49,19 +44,19 @@ export interface SortedPage {
  */
 export function* sortedPage(question: SortedQuery): Transaction<SortedPage> {
   const { account, filter, way, after, back, limit } = question;
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const value = valueOf(question);
   const falls = (way === 'falling') !== back;
-  const condition = chargedWithin(places, account, question) + recordsCondition(places, filter);
+  const condition = chargedWithin(values, account, question) + recordsCondition(values, filter);
   const behind =
     after === undefined
       ? ''
-      : ` AND (${value}, r.id)${falls ? '<' : '>'}(${places.add(after.value)}, ${places.add(after.id)})`;
+      : ` AND (${value}, r.id)${falls ? '<' : '>'}(${values.place(after.value)}, ${values.place(after.id)})`;
   const down = falls ? ' DESC' : '';
   const rows = yield {
     sql: `SELECT r.*, ${value} AS sorted_by FROM usage r WHERE ${condition}${behind}
-      ORDER BY ${value}${down}, r.id${down} LIMIT ${places.add(limit + 1)}`,
-    params: places.params,
+      ORDER BY ${value}${down}, r.id${down} LIMIT ${values.place(limit + 1)}`,
+    params: values.params,
   };
   const page = rows.slice(0, limit);
   return { rows: back ? page.toReversed() : page, more: rows.length > limit };

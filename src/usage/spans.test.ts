@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { zoneDayAt, zoneDays } from '../base/calendar.ts';
-import { hourMs, SqlParameters, type TimeRange } from './ranges.ts';
+import { SqlParameters } from '../storage/sql.ts';
+import { hourMs, type TimeRange } from './ranges.ts';
 import { meetAt, spanIndex, sqlSpanIndex } from './spans.ts';
 
 const zones = [
@@ -42,12 +43,12 @@ forEachDatabase((_name, openFresh) => {
   test('the database finds the span of every hour, also where a day has 23 or 25', async () => {
     const database = await openFresh();
     const check = async (spans: readonly TimeRange[], hours: readonly number[]) => {
-      const places = new SqlParameters();
-      const index = sqlSpanIndex(places, spans, 'h.hour');
-      const rows = hours.map((hour) => `SELECT CAST(${places.add(hour)} AS BIGINT) AS hour`);
+      const values = new SqlParameters();
+      const index = sqlSpanIndex(values, spans, 'h.hour');
+      const rows = hours.map((hour) => `SELECT CAST(${values.place(hour)} AS BIGINT) AS hour`);
       const found = await database.query(
         `SELECT h.hour AS hour, ${index} AS span FROM (${rows.join(' UNION ALL ')}) h`,
-        places.params,
+        values.params,
       );
       for (const row of found) {
         const hour = Number(row['hour']);

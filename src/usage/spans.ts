@@ -1,5 +1,6 @@
 import { dayMs } from '../base/calendar.ts';
-import { hourMs, type SqlParameters, type TimeRange } from './ranges.ts';
+import type { SqlParameters } from '../storage/sql.ts';
+import { hourMs, type TimeRange } from './ranges.ts';
 
 /** The index of the range that contains `at`; -1: none. */
 export function spanIndex(spans: readonly TimeRange[], at: number): number {
@@ -24,14 +25,14 @@ export const meetAt = (spans: readonly TimeRange[], unit: 'hour' | 'day'): boole
  * days of a zone. The database adds up by it, which returns a row a day in place of one an hour.
  */
 export function sqlSpanIndex(
-  places: SqlParameters,
+  values: SqlParameters,
   spans: readonly TimeRange[],
   time: string,
 ): string {
   const stepMs = spans.every(({ from, to }) => to - from <= hourMs) ? hourMs : dayMs;
   const [first, ...later] = shiftsOf(spans, stepMs);
   if (first === undefined || spans.length === 1) return '0';
-  const add = (value: number): string => `CAST(${places.add(value)} AS BIGINT)`;
+  const add = (value: number): string => `CAST(${values.place(value)} AS BIGINT)`;
   const shift =
     later.length === 0
       ? add(first.shiftMs)

@@ -1,7 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { type JsonRows, jsonRows, WhereClause } from '../storage/sql.ts';
+import { type JsonRows, jsonRows, SqlParameters, WhereClause } from '../storage/sql.ts';
 import { meetAt, spanIndex, sqlSpanIndex } from './spans.ts';
 import {
   chargedWithin,
@@ -9,7 +9,6 @@ import {
   splitRange,
   endOfTime,
   hourMs,
-  SqlParameters,
   rolledUntil,
   type TimeRange,
   type UsageFilter,
@@ -55,21 +54,21 @@ export function* spending(
   by: readonly SpendingGroup[],
 ): Transaction<readonly SpendingRow[]> {
   const cover = splitRange(question, yield* rolledUntil(), unitOf(question, by));
-  const places = new SqlParameters();
-  const columns = groupColumns(places, question, by);
+  const values = new SqlParameters();
+  const columns = groupColumns(values, question, by);
   const rolled = (span: TimeRange, unit: 'hour' | 'day') =>
     `SELECT ${columns('h', `h.${unit}`)} h.requests AS requests, h.cost AS cost FROM usage_${unit} h
-    WHERE ${groupHoursWithin(places, question, span, unit)}`;
+    WHERE ${groupHoursWithin(values, question, span, unit)}`;
   const records = (
     span: TimeRange,
   ) => `SELECT ${columns('r', 'r.finished_at')} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
-    WHERE ${recordsWithin(places, question, span)}`;
+    WHERE ${recordsWithin(values, question, span)}`;
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
   const rows = yield {
     sql: `SELECT ${[...by.map((name) => `p.${name}`), ''].join(', ')} ${revenueSums}
       FROM (${parts.join(' UNION ALL ')}) p ${grouped(by)}`,
-    params: places.params,
+    params: values.params,
   };
   return rows
     .filter((row) => row['requests'] !== null)
@@ -83,23 +82,23 @@ export function* metered(
   by: readonly SpendingGroup[],
 ): Transaction<readonly Metered[]> {
   const cover = splitRange(question, yield* rolledUntil(), unitOf(question, by));
-  const places = new SqlParameters();
-  const columns = groupColumns(places, question, by);
+  const values = new SqlParameters();
+  const columns = groupColumns(values, question, by);
   const lines = jsonRows(database, 'r.lines');
   const rolled = (span: TimeRange, unit: 'hour' | 'day') =>
     `SELECT ${columns('h', `h.${unit}`)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost
-    FROM usage_${unit}_line h WHERE ${groupHoursWithin(places, question, span, unit)}`;
+    FROM usage_${unit}_line h WHERE ${groupHoursWithin(values, question, span, unit)}`;
   const records = (
     span: TimeRange,
   ) => `SELECT ${columns('r', 'r.finished_at')} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
-    WHERE ${recordsWithin(places, question, span)}`;
+    WHERE ${recordsWithin(values, question, span)}`;
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
   const names = [...by, 'measure'].map((name) => `p.${name}`).join(', ');
   const rows = yield {
     sql: `SELECT ${names}, CAST(SUM(p.quantity) AS BIGINT) AS quantity, CAST(SUM(p.cost) AS BIGINT) AS cost
       FROM (${parts.join(' UNION ALL ')}) p GROUP BY ${names}`,
-    params: places.params,
+    params: values.params,
   };
   return rows.map((row) => ({
     of: groupValuesOf(row, by),
@@ -118,11 +117,11 @@ export function* recordsAmong(
 ): Transaction<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let from = 0; from < ids.length; from += idsAtOnce) {
-    const places = new SqlParameters();
-    const some = ids.slice(from, from + idsAtOnce).map((id) => places.add(id));
+    const values = new SqlParameters();
+    const some = values.placeAll(ids.slice(from, from + idsAtOnce));
     const sql = `SELECT r.id FROM usage r
-      WHERE r.id IN (${some.join()}) AND ${recordsWithin(places, question, question)}`;
-    for (const row of yield { sql, params: places.params }) found.add(String(row['id']));
+      WHERE r.id IN (${some}) AND ${recordsWithin(values, question, question)}`;
+    for (const row of yield { sql, params: values.params }) found.add(String(row['id']));
   }
   return found;
 }
@@ -142,17 +141,17 @@ function partsOf(
 }
 
 const groupHoursWithin = (
-  places: SqlParameters,
+  values: SqlParameters,
   { account, filter = {} }: SpendingQuery,
   span: TimeRange,
   unit: 'hour' | 'day',
-): string => accountHoursWithin(places, account, span, unit) + hoursCondition(places, filter);
+): string => accountHoursWithin(values, account, span, unit) + hoursCondition(values, filter);
 
 const recordsWithin = (
-  places: SqlParameters,
+  values: SqlParameters,
   { account, filter = {} }: SpendingQuery,
   span: TimeRange,
-): string => chargedWithin(places, account, span) + recordsCondition(places, filter);
+): string => chargedWithin(values, account, span) + recordsCondition(values, filter);
 
 /** Days (UTC) serve where none has parts of two spans. */
 const unitOf = ({ spans = [] }: SpendingQuery, by: readonly SpendingGroup[]): 'hour' | 'day' =>
@@ -160,12 +159,12 @@ const unitOf = ({ spans = [] }: SpendingQuery, by: readonly SpendingGroup[]): 'h
 
 /** SQL: the groups of a row of `table` that counts for `time`. */
 const groupColumns =
-  (places: SqlParameters, { spans = [] }: SpendingQuery, by: readonly SpendingGroup[]) =>
+  (values: SqlParameters, { spans = [] }: SpendingQuery, by: readonly SpendingGroup[]) =>
   (table: string, time: string): string =>
     by
       .map((name) =>
         name === 'span'
-          ? `${sqlSpanIndex(places, spans, time)} AS span, `
+          ? `${sqlSpanIndex(values, spans, time)} AS span, `
           : `${table}.${name} AS ${name}, `,
       )
       .join('');
@@ -182,21 +181,21 @@ const groupValuesOf = (row: Row, by: readonly SpendingGroup[]): SpendingRow['of'
  */
 export function* charged(account: string, span: TimeRange): Transaction<Revenue> {
   const { hours, records } = splitRange(span, yield* rolledUntil(), 'hour');
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const parts = [
     ...hours.map(
       (span) =>
-        `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursWithin(places, account, span)}`,
+        `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursWithin(values, account, span)}`,
     ),
     ...records.map(
       (part) =>
-        `SELECT 1 AS requests, r.cost-r.shortfall AS cost FROM usage r WHERE ${chargedWithin(places, account, part)}`,
+        `SELECT 1 AS requests, r.cost-r.shortfall AS cost FROM usage r WHERE ${chargedWithin(values, account, part)}`,
     ),
   ];
   if (parts.length === 0) return { requests: 0, cost: 0n };
   const [row] = yield {
     sql: `SELECT ${revenueSums} FROM (${parts.join(' UNION ALL ')}) p`,
-    params: places.params,
+    params: values.params,
   };
   return revenueOf(row);
 }
@@ -207,23 +206,22 @@ export function* chargedByAccount(
   span: TimeRange,
 ): Transaction<ReadonlyMap<string, Nano>> {
   const { hours, records } = splitRange(span, yield* rolledUntil(), 'hour');
-  const places = new SqlParameters();
-  const among = (): string => accounts.map((account) => places.add(account)).join();
+  const values = new SqlParameters();
   const parts = [
     ...hours.map(
       (part) => `SELECT h.account AS account, h.cost AS cost FROM spend_hour h
-        WHERE h.account IN (${among()}) AND ${hoursWithin(places, part)}`,
+        WHERE h.account IN (${values.placeAll(accounts)}) AND ${hoursWithin(values, part)}`,
     ),
     ...records.map(
       (part) => `SELECT r.account AS account, r.cost-r.shortfall AS cost FROM usage r
-        WHERE r.account IN (${among()}) AND ${anyChargedWithin(places, part)}`,
+        WHERE r.account IN (${values.placeAll(accounts)}) AND ${anyChargedWithin(values, part)}`,
     ),
   ];
   if (accounts.length === 0 || parts.length === 0) return new Map();
   const rows = yield {
     sql: `SELECT p.account, CAST(SUM(p.cost) AS BIGINT) AS cost
       FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.account`,
-    params: places.params,
+    params: values.params,
   };
   return new Map(rows.map((row) => [String(row['account']), BigInt(row['cost'] ?? 0)]));
 }
@@ -235,13 +233,13 @@ export interface KeySpending extends Revenue {
 
 /** The spending of each of an account's keys since it was made. Run it in a snapshot. */
 export function* spentByKey(account: string): Transaction<ReadonlyMap<string, KeySpending>> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const later = { from: yield* rolledUntil(), to: endOfTime };
   const rows = yield {
     sql: `SELECT p.key_id, ${revenueSums}, MAX(p.begun) AS begun FROM (
-      SELECT k.key_id AS key_id, k.requests AS requests, k.cost AS cost, CAST(NULL AS BIGINT) AS begun FROM spend_key k WHERE k.account=${places.add(account)}
-      UNION ALL SELECT r.key_id, 1, r.cost-r.shortfall, r.reserved_at FROM usage r WHERE ${chargedWithin(places, account, later)}) p GROUP BY p.key_id`,
-    params: places.params,
+      SELECT k.key_id AS key_id, k.requests AS requests, k.cost AS cost, CAST(NULL AS BIGINT) AS begun FROM spend_key k WHERE k.account=${values.place(account)}
+      UNION ALL SELECT r.key_id, 1, r.cost-r.shortfall, r.reserved_at FROM usage r WHERE ${chargedWithin(values, account, later)}) p GROUP BY p.key_id`,
+    params: values.params,
   };
   return new Map(
     rows.map((row) => [
@@ -287,22 +285,22 @@ export function* chargedBySpan(
     return figures;
   }
   const { hours, records } = splitRange({ from: first.from, to: last.to }, until, 'hour');
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const parts = [
     ...hours.map(
       (span) =>
-        `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursWithin(places, account, span)}`,
+        `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursWithin(values, account, span)}`,
     ),
     ...records.map(
       (
         part,
       ) => `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
-        WHERE ${chargedWithin(places, account, part)}`,
+        WHERE ${chargedWithin(values, account, part)}`,
     ),
   ];
   const rows = yield {
     sql: `SELECT p.hour, ${revenueSums} FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.hour`,
-    params: places.params,
+    params: values.params,
   };
   return spreadOverSpans(spans, rows);
 }
@@ -353,11 +351,11 @@ export function* paidSince(
   now: number,
 ): Transaction<Nano> {
   const [all] = yield* spending({ account, from, to: now + hourMs, filter: { keyId } }, []);
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const [earlier] = yield {
     sql: `SELECT CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
-      WHERE ${chargedWithin(places, account, { from, to: from + longMs })} AND r.key_id=${places.add(keyId)} AND r.reserved_at<${places.add(from)}`,
-    params: places.params,
+      WHERE ${chargedWithin(values, account, { from, to: from + longMs })} AND r.key_id=${values.place(keyId)} AND r.reserved_at<${values.place(from)}`,
+    params: values.params,
   };
   return (all?.cost ?? 0n) - BigInt(earlier?.['cost'] ?? 0);
 }
@@ -367,11 +365,11 @@ export function* paidInRecords(
   { account, keyId }: { readonly account: string; readonly keyId: string },
   from: number,
 ): Transaction<Nano> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const [row] = yield {
     sql: `SELECT CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
-      WHERE ${chargedWithin(places, account, { from, to: endOfTime })} AND r.key_id=${places.add(keyId)} AND r.reserved_at>=${places.add(from)}`,
-    params: places.params,
+      WHERE ${chargedWithin(values, account, { from, to: endOfTime })} AND r.key_id=${values.place(keyId)} AND r.reserved_at>=${values.place(from)}`,
+    params: values.params,
   };
   return BigInt(row?.['cost'] ?? 0);
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '../storage/database.ts';
+import { SqlParameters } from '../storage/sql.ts';
 import {
   accountHoursWithin,
   chargedWithin,
@@ -7,7 +8,6 @@ import {
   isFiltered,
   recordsCondition,
   rolledUntil,
-  SqlParameters,
   type TimeRange,
   type UsageFilter,
 } from './ranges.ts';
@@ -38,20 +38,20 @@ export function* sampledTimings(
 ): Transaction<readonly (readonly Timing[])[]> {
   const { account, filter, most } = question;
   const spans = isFiltered(filter) ? yield* spansWithMatches(question) : question.spans;
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const parts = spans.flatMap((span, index) =>
     span.from >= span.to
       ? []
       : [
           `SELECT * FROM (SELECT ${index} AS span, r.first_byte_ms, r.duration_ms FROM (
-            SELECT * FROM usage r WHERE ${chargedWithin(places, account, span)}
-            ORDER BY r.finished_at DESC LIMIT ${places.add(most)}) r
-          WHERE 1=1${recordsCondition(places, filter)}) s${index}`,
+            SELECT * FROM usage r WHERE ${chargedWithin(values, account, span)}
+            ORDER BY r.finished_at DESC LIMIT ${values.place(most)}) r
+          WHERE 1=1${recordsCondition(values, filter)}) s${index}`,
         ],
   );
   const found: Timing[][] = spans.map(() => []);
   if (parts.length === 0) return found;
-  for (const row of yield { sql: parts.join(' UNION ALL '), params: places.params })
+  for (const row of yield { sql: parts.join(' UNION ALL '), params: values.params })
     found[Number(row['span'])]?.push({
       firstByteMs: row['first_byte_ms'] === null ? undefined : Number(row['first_byte_ms']),
       totalMs: Number(row['duration_ms']),
@@ -67,14 +67,14 @@ function* spansWithMatches({
 }: TimingsQuery): Transaction<readonly TimeRange[]> {
   const whole = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
   const until = yield* rolledUntil();
-  const places = new SqlParameters();
-  const within = accountHoursWithin(places, account, {
+  const values = new SqlParameters();
+  const within = accountHoursWithin(values, account, {
     from: whole.from - hourMs + 1,
     to: whole.to,
   });
   const rows = yield {
-    sql: `SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${hoursCondition(places, filter)}`,
-    params: places.params,
+    sql: `SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${hoursCondition(values, filter)}`,
+    params: values.params,
   };
   const ends = spans.map((span) => (span.to > until ? span.to : span.from));
   for (const row of rows) {

@@ -2,7 +2,7 @@ import { dayMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { jsonRows } from '../storage/sql.ts';
+import { jsonRows, SqlParameters } from '../storage/sql.ts';
 import {
   columnsCondition,
   daysAndHours,
@@ -14,7 +14,6 @@ import {
   totalsUntil,
   splitRange,
   type SplitRange,
-  SqlParameters,
   type TimeRange,
 } from './ranges.ts';
 import { lineMeasureSql, lineMicrosSql } from './record.ts';
@@ -40,18 +39,18 @@ export function* soldByModel(
   database: Pick<Database, 'dialect'>,
   { tail, ...span }: RangeWithTail,
 ): Transaction<readonly SoldQuantity[]> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const lines = jsonRows(database, 'r.lines');
   const records = (tail: TimeRange) =>
     `SELECT r.model, ${lineMeasureSql(lines)} AS measure, ${lineMicrosSql(lines)} AS quantity
-      ${recordsOf(places, tail, ` CROSS JOIN ${lines.from}`)}`;
-  const rolled = yield* modelParts(places, span, {
+      ${recordsOf(values, tail, ` CROSS JOIN ${lines.from}`)}`;
+  const rolled = yield* modelParts(values, span, {
     columns: 'h.model, h.measure, h.quantity',
     lines: true,
   });
   const sql = `SELECT h.model, h.measure, ${quantity}
     FROM (${union([...rolled, tail && records(tail)])}) h GROUP BY h.model, h.measure`;
-  return (yield { sql, params: places.params }).map((row) => ({
+  return (yield { sql, params: values.params }).map((row) => ({
     model: String(row['model']),
     ...meteredOf(row),
   }));
@@ -59,13 +58,13 @@ export function* soldByModel(
 
 /** Selects rows of all accounts from rolled-up days and hours, one SELECT for each stretch. */
 function rolledParts(
-  places: SqlParameters,
+  values: SqlParameters,
   stretches: Omit<SplitRange, 'records'>,
   { columns, lines = false, only = () => '' }: RolledColumns,
 ): readonly string[] {
   const part = (span: TimeRange, unit: 'day' | 'hour') =>
     `SELECT ${columns} FROM users u CROSS JOIN usage_${unit}${lines ? '_line' : ''} h
-      WHERE h.account=u.id AND ${hoursWithin(places, span, unit)}${only()}`;
+      WHERE h.account=u.id AND ${hoursWithin(values, span, unit)}${only()}`;
   return selectEach(stretches, part);
 }
 
@@ -100,18 +99,18 @@ export const revenueOf = (row: Row | undefined): Revenue => ({
  * from the accounts' own days and hours.
  */
 function* modelParts(
-  places: SqlParameters,
+  values: SqlParameters,
   span: TimeRange,
   { columns, lines = false }: Omit<RolledColumns, 'only'>,
 ): Transaction<readonly string[]> {
   const { summed, rest } = splitAt(span, yield* totalsUntil());
   const part = (stretch: TimeRange, unit: 'day' | 'hour') =>
     `SELECT ${columns} FROM model_${unit}${lines ? '_line' : ''} h
-      WHERE ${hoursWithin(places, stretch, unit)}`;
+      WHERE ${hoursWithin(values, stretch, unit)}`;
   const unsummed = daysAndHours(rest, yield* rolledUntil());
   return [
     ...selectEach(daysAndHours(summed, summed.to), part),
-    ...rolledParts(places, unsummed, { columns, lines }),
+    ...rolledParts(values, unsummed, { columns, lines }),
   ];
 }
 
@@ -129,9 +128,9 @@ export function* revenueByModel({
   tail,
   ...span
 }: RangeWithTail): Transaction<readonly (Revenue & { readonly id: string })[]> {
-  const places = new SqlParameters();
-  const rolled = yield* modelParts(places, span, { columns: 'h.model AS id, h.requests, h.cost' });
-  return yield* revenueById(places, [...rolled, tail && recordsById('model', places, tail)]);
+  const values = new SqlParameters();
+  const rolled = yield* modelParts(values, span, { columns: 'h.model AS id, h.requests, h.cost' });
+  return yield* revenueById(values, [...rolled, tail && recordsById('model', values, tail)]);
 }
 
 /** The revenue from each account. */
@@ -139,31 +138,31 @@ export function* revenueByAccount({
   tail,
   ...span
 }: RangeWithTail): Transaction<readonly (Revenue & { readonly id: string })[]> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const { days, hours } = daysAndHours(span, yield* totalsUntil());
   const rolled = [
     ...days.map(
       (part) => `SELECT h.account AS id, h.requests, h.cost FROM spend_day h
-        WHERE ${hoursWithin(places, part, 'day')}`,
+        WHERE ${hoursWithin(values, part, 'day')}`,
     ),
     ...hours.map(
       (part) => `SELECT h.account AS id, h.requests, h.cost
         FROM users u CROSS JOIN spend_hour h
-        WHERE h.account=u.id AND ${hoursWithin(places, part)}`,
+        WHERE h.account=u.id AND ${hoursWithin(values, part)}`,
     ),
   ];
-  return yield* revenueById(places, [...rolled, tail && recordsById('account', places, tail)]);
+  return yield* revenueById(values, [...rolled, tail && recordsById('account', values, tail)]);
 }
 
-const recordsById = (column: 'account' | 'model', places: SqlParameters, tail: TimeRange) =>
-  `SELECT r.${column}, 1, r.cost-r.shortfall ${recordsOf(places, tail)}`;
+const recordsById = (column: 'account' | 'model', values: SqlParameters, tail: TimeRange) =>
+  `SELECT r.${column}, 1, r.cost-r.shortfall ${recordsOf(values, tail)}`;
 
 function* revenueById(
-  places: SqlParameters,
+  values: SqlParameters,
   parts: readonly (string | undefined)[],
 ): Transaction<readonly (Revenue & { readonly id: string })[]> {
   const sql = `SELECT t.id, ${revenueSums} FROM (${union(parts)}) t GROUP BY t.id`;
-  const rows = yield { sql, params: places.params };
+  const rows = yield { sql, params: values.params };
   return rows.map((row) => ({ id: String(row['id']), ...revenueOf(row) }));
 }
 
@@ -172,19 +171,19 @@ export function* revenueByHour({
   tail,
   ...span
 }: RangeWithTail): Transaction<readonly (Revenue & { readonly hour: number })[]> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const { summed, rest } = splitAt(span, yield* totalsUntil());
   const parts = [
     `SELECT h.hour, h.requests, h.cost FROM model_hour h
-      WHERE ${hoursWithin(places, summed)}`,
+      WHERE ${hoursWithin(values, summed)}`,
     `SELECT h.hour, h.requests, h.cost FROM users u CROSS JOIN spend_hour h
-      WHERE h.account=u.id AND ${hoursWithin(places, rest)}`,
+      WHERE h.account=u.id AND ${hoursWithin(values, rest)}`,
     tail &&
       `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall
-        ${recordsOf(places, tail)}`,
+        ${recordsOf(values, tail)}`,
   ];
   const sql = `SELECT t.hour, ${revenueSums} FROM (${union(parts)}) t GROUP BY t.hour`;
-  const rows = yield { sql, params: places.params };
+  const rows = yield { sql, params: values.params };
   return rows.map((row) => ({ hour: Number(row['hour']), ...revenueOf(row) }));
 }
 
@@ -199,21 +198,21 @@ export function* soldTo(
   model: string,
   { tail, from, to }: RangeWithTail,
 ): Transaction<readonly SoldToAccount[]> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const lines = jsonRows(database, 'r.lines');
   const records = (span: TimeRange) =>
     `SELECT r.account, r.key_id, ${lineMeasureSql(lines)} AS measure, ${lineMicrosSql(lines)} AS quantity
-      ${recordsOf(places, span, ` CROSS JOIN ${lines.from}`)} AND r.model=${places.add(model)}`;
-  const rolled = rolledParts(places, daysAndHours({ from, to }, yield* rolledUntil()), {
+      ${recordsOf(values, span, ` CROSS JOIN ${lines.from}`)} AND r.model=${values.place(model)}`;
+  const rolled = rolledParts(values, daysAndHours({ from, to }, yield* rolledUntil()), {
     columns: 'h.account, h.key_id, h.measure, h.quantity',
     lines: true,
-    only: () => ` AND h.model=${places.add(model)}`,
+    only: () => ` AND h.model=${values.place(model)}`,
   });
   const sql = `SELECT s.account, k.group_name, s.measure, CAST(SUM(s.quantity) AS BIGINT) AS quantity
     FROM (SELECT h.account, h.key_id, h.measure, ${quantity}
       FROM (${union([...rolled, tail && records(tail)])}) h GROUP BY h.account, h.key_id, h.measure) s
     JOIN api_keys k ON k.id=s.key_id GROUP BY s.account, k.group_name, s.measure`;
-  return (yield { sql, params: places.params }).map((row) => ({
+  return (yield { sql, params: values.params }).map((row) => ({
     account: String(row['account']),
     group: String(row['group_name']),
     ...meteredOf(row),
@@ -226,15 +225,15 @@ export async function soldInGroup(
   group: string,
   { from, to }: TimeRange,
 ): Promise<readonly (SoldQuantity & { readonly account: string })[]> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const days: string[] = [];
-  for (let day = from; day < to; day += dayMs) days.push(places.add(day));
+  for (let day = from; day < to; day += dayMs) days.push(values.place(day));
   if (days.length === 0) return [];
   // Named days make each key's rows one place of the index; a range would read the account's rows.
   const sql = `SELECT h.account, h.model, h.measure, ${quantity} FROM api_keys k CROSS JOIN usage_day_line h
-    WHERE k.group_name=${places.add(group)} AND h.account=k.user_id AND h.key_id=k.id
+    WHERE k.group_name=${values.place(group)} AND h.account=k.user_id AND h.key_id=k.id
       AND h.day IN (${days.join()}) GROUP BY h.account, h.model, h.measure`;
-  const rows = await database.query(sql, places.params);
+  const rows = await database.query(sql, values.params);
   return rows.map((row) => ({
     account: String(row['account']),
     model: String(row['model']),
@@ -272,16 +271,16 @@ export function* spendingOfAll(
   by: TotalsGroup,
 ): Transaction<readonly TotalsRow[]> {
   const stretches = splitRange(span, yield* rolledUntil());
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const only = (table: string): string =>
-    (account === undefined ? '' : ` AND u.id=${places.add(account)}`) +
-    columnsCondition(places, table, { keyId, model });
+    (account === undefined ? '' : ` AND u.id=${values.place(account)}`) +
+    columnsCondition(values, table, { keyId, model });
   const columns = (table: string): string =>
     `${table}.${by} AS part, ${by === 'key_id' ? `${table}.account` : "''"} AS account`;
   const recorded = (part: TimeRange) =>
     `SELECT ${columns('r')}, 1 AS requests, r.cost-r.shortfall AS cost
-      ${recordsOf(places, part)}${only('r')}`;
-  const rolled = rolledParts(places, stretches, {
+      ${recordsOf(values, part)}${only('r')}`;
+  const rolled = rolledParts(values, stretches, {
     columns: `${columns('h')}, h.requests, h.cost`,
     only: () => only('h'),
   });
@@ -290,7 +289,7 @@ export function* spendingOfAll(
   const rows = yield {
     sql: `SELECT t.part, t.account, ${revenueSums} FROM (${union(parts)}) t
       GROUP BY t.part, t.account ORDER BY 4 DESC, 3 DESC, 1`,
-    params: places.params,
+    params: values.params,
   };
   return rows.map((row) => ({
     of: String(row['part']),
@@ -311,18 +310,18 @@ export function* channelShares({
   tail,
   ...span
 }: RangeWithTail): Transaction<readonly ChannelShare[]> {
-  const places = new SqlParameters();
+  const values = new SqlParameters();
   const rolled = selectEach(
     daysAndHours(span, yield* totalsUntil()),
     (part, unit) =>
       `SELECT h.model, h.channel, h.requests FROM ${unit === 'day' ? 'channel_day' : 'speed_hour'} h
-      WHERE ${hoursWithin(places, part, unit)}`,
+      WHERE ${hoursWithin(values, part, unit)}`,
   );
   const records = (span: TimeRange) =>
-    `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(places, span)}`;
+    `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(values, span)}`;
   const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests
     FROM (${union([...rolled, tail && records(tail)])}) t GROUP BY t.model, t.channel`;
-  const rows = yield { sql, params: places.params };
+  const rows = yield { sql, params: values.params };
   const shares = rows.map((row) => ({
     model: String(row['model']),
     channel: String(row['channel']),
@@ -339,10 +338,10 @@ const idsAtOnce = 1_000;
 export function* modelsOfCharges(ids: readonly string[]): Transaction<ReadonlyMap<string, string>> {
   const models = new Map<string, string>();
   for (let from = 0; from < ids.length; from += idsAtOnce) {
-    const places = new SqlParameters();
-    const some = ids.slice(from, from + idsAtOnce).map((id) => places.add(id));
-    const sql = `SELECT id, model FROM usage WHERE id IN (${some.join()})`;
-    for (const row of yield { sql, params: places.params })
+    const values = new SqlParameters();
+    const some = values.placeAll(ids.slice(from, from + idsAtOnce));
+    const sql = `SELECT id, model FROM usage WHERE id IN (${some})`;
+    for (const row of yield { sql, params: values.params })
       models.set(String(row['id']), String(row['model']));
   }
   return models;
