@@ -19,8 +19,8 @@ export interface EngineTransaction {
 /** The base of `Database`; one for each kind of database. */
 export interface Engine {
   readonly dialect: 'sqlite' | 'postgres';
-  /** One statement, autocommitted. `hot`: its text recurs and is worth preparing. */
-  run(statement: Statement, hot: boolean): Promise<readonly Row[]>;
+  /** One statement, autocommitted. */
+  run(statement: Statement): Promise<readonly Row[]>;
   begin(mode: TransactionMode): Promise<EngineTransaction>;
   call(procedure: string, input: unknown): Promise<unknown>;
   close(): Promise<void>;

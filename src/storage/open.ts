@@ -38,7 +38,7 @@ class EngineDatabase implements Database {
   }
 
   query(sql: string, params: readonly SqlValue[] = []): Promise<readonly Row[]> {
-    return this.#engine.run({ sql, params }, true);
+    return this.#engine.run({ sql, params });
   }
 
   async transact<T>(script: () => Transaction<T>): Promise<T> {
@@ -64,7 +64,7 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Data
     ? openSqlite(url.slice('sqlite:'.length), options)
     : await openPostgres(url, options);
   try {
-    await engine.run({ sql: 'SELECT 1', params: [] }, false);
+    await engine.run({ sql: 'SELECT 1', params: [] });
   } catch (error) {
     await engine.close().catch(() => undefined);
     throw error;

@@ -115,7 +115,7 @@ export class PostgresEngine implements Engine {
    * configured to promise less.
    */
   async requireDurableCommits(): Promise<void> {
-    const [row] = await this.run({ sql: 'SHOW synchronous_commit', params: [] }, false);
+    const [row] = await this.run({ sql: 'SHOW synchronous_commit', params: [] });
     const setting = row?.['synchronous_commit'];
     if (setting !== 'off') return;
     throw new DatabaseError(
@@ -124,10 +124,10 @@ export class PostgresEngine implements Engine {
     );
   }
 
-  async run(statement: Statement, hot: boolean): Promise<readonly Row[]> {
+  async run(statement: Statement): Promise<readonly Row[]> {
     const client = await this.#checkOut();
     try {
-      const result = await this.#execute(client, statement, hot);
+      const result = await this.#execute(client, statement);
       client.release();
       return result;
     } catch (error) {
@@ -160,7 +160,7 @@ export class PostgresEngine implements Engine {
       throw postgresError(error, 'busy');
     }
     const execute = (statement: Statement, patient: boolean) =>
-      this.#execute(client, statement, true, patient);
+      this.#execute(client, statement, patient);
     return new PostgresTransaction(client, execute, giveBack);
   }
 
@@ -171,8 +171,7 @@ export class PostgresEngine implements Engine {
     // `Procedures` forgets the input's type; `Database.call` is where it is stated.
     const script = procedure(input as never);
     let step = script.next();
-    while (!step.done && step.value.autocommit)
-      step = script.next(await this.run(step.value, true));
+    while (!step.done && step.value.autocommit) step = script.next(await this.run(step.value));
     if (step.done) return step.value;
     const first = step.value;
     return runTransaction(await this.begin('write'), () => resumed(script, first));
@@ -203,10 +202,9 @@ export class PostgresEngine implements Engine {
   async #execute(
     client: pg.PoolClient,
     { sql, params }: Statement,
-    hot: boolean,
     patient = false,
   ): Promise<readonly Row[]> {
-    const name = hot ? this.#name(sql) : undefined;
+    const name = this.#name(sql);
     const { rows } = await client.query<Row>({
       text: sql,
       values: params.map(storable),
