@@ -55,7 +55,7 @@ export class DatabaseError extends Error {
  * Whether the same may work in a moment: the database is away or overloaded. Everything else that a
  * statement throws is a bug.
  */
-export const isAway = (error: unknown): boolean =>
+export const isAway = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError &&
   (error.kind === 'busy' || error.kind === 'unknown' || error.kind === 'gone');
 

@@ -1,6 +1,12 @@
 import { type Clock, systemClock, pause, systemTimers, type Timers } from '../base/clock.ts';
 import { type Random, systemRandom } from '../base/random.ts';
-import { type Database, DatabaseError, type Migration, type Transaction } from './database.ts';
+import {
+  type Database,
+  type DatabaseError,
+  isAway,
+  type Migration,
+  type Transaction,
+} from './database.ts';
 import { noTimeoutStatement } from './sql.ts';
 
 /**
@@ -49,7 +55,8 @@ export async function migrate(
     try {
       return await database.transact(() => run(database.dialect, migrations, clock, options));
     } catch (error) {
-      if (database.dialect !== 'postgres' || !isPassing(error) || clock.monotonicMs() > untilMs)
+      // The transaction was rolled back, or the retry finds what was committed.
+      if (database.dialect !== 'postgres' || !isAway(error) || clock.monotonicMs() > untilMs)
         throw error;
       const ms = Math.round(
         Math.min(pauseMs.max, pauseMs.first * 2 ** attempt) * (0.5 + random() / 2),
@@ -58,14 +65,6 @@ export async function migrate(
       await pause(timers, ms);
     }
   }
-}
-
-/**
- * Deadlocks, lock timeouts and broken connections: the transaction was rolled back, or the retry
- * finds what was committed.
- */
-function isPassing(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
 }
 
 function* run(
