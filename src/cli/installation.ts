@@ -7,7 +7,7 @@ import { migrations } from '../app/schema.ts';
 import { errorCodeOf } from '../base/thrown.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
-import { open, type OpenOptions } from '../storage/open.ts';
+import { open, type OpenOptions, sqlitePath } from '../storage/open.ts';
 import { Failure } from './command-io.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -54,10 +54,6 @@ export function makeInstallation(data: string | undefined, env: Env): Installati
   return found;
 }
 
-/** The file of a SQLite database. */
-export const fileOf = (databaseUrl: string): string | undefined =>
-  databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
-
 /** A database's address as it may be shown. */
 export function withoutPassword(databaseUrl: string): string {
   if (!URL.canParse(databaseUrl) || databaseUrl.startsWith('sqlite:')) return databaseUrl;
@@ -67,7 +63,7 @@ export function withoutPassword(databaseUrl: string): string {
 
 /** Fails for a mistyped folder, instead of making an empty database there. */
 function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean): void {
-  const file = fileOf(databaseUrl);
+  const file = sqlitePath(databaseUrl);
   if (file === undefined || existsSync(file)) return;
   if (!mayBegin || !existsSync(dirname(file)))
     throw new Failure(
@@ -85,7 +81,7 @@ export function withDatabaseIfAny<T>(
   body: (database: Database) => Promise<T>,
 ): Promise<T> {
   const { databaseUrl } = findInstallation(options.data, env);
-  const file = fileOf(databaseUrl);
+  const file = sqlitePath(databaseUrl);
   if (file === undefined || existsSync(file)) return withDatabase(options, env, body);
   return opened('sqlite::memory:', body);
 }

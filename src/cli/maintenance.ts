@@ -8,7 +8,7 @@ import { partOf } from '../storage/folder-blobs.ts';
 import { backup } from '../storage/sqlite.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
-import { open } from '../storage/open.ts';
+import { open, sqlitePath } from '../storage/open.ts';
 import { doneOf, withProgress } from './progress.ts';
 import {
   type Env,
@@ -86,7 +86,7 @@ export async function backupTo(file: string, options: SharedOptions, env: Env): 
     );
   if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);
   const copy = async (database: Database, { dataFolder, databaseUrl }: Installation) => {
-    const size = () => `${megabytes(part)} of ${megabytes(databaseUrl.replace('sqlite:', ''))} MB`;
+    const size = () => `${megabytes(part)} of ${megabytes(sqlitePath(databaseUrl) ?? '')} MB`;
     await withProgress('copying', () => backup(database, path), size);
     const { without, lines } = beside(dataFolder, env);
     print(options, { file: path, without }, [`wrote ${path}`, ...lines]);

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { listUsers } from '../accounts/users.ts';
 import { transfersOf } from '../ledger/transfers.ts';
+import { sqlitePath } from '../storage/open.ts';
 import { thisCommand } from './command-word.ts';
 import { demoRef } from './demo-ref.ts';
 import type { ServeOptions } from './gateway-options.ts';
-import { type Env, fileOf, findInstallation, withDatabase } from './installation.ts';
+import { type Env, findInstallation, withDatabase } from './installation.ts';
 import { unreadFileLines } from './serve-lines.ts';
 import { configurationOf, serve } from './serve.ts';
 import { clusterWorker } from './workers/worker.ts';
@@ -39,7 +40,8 @@ function choiceLines(
   const demo = `so this is not the demo. For the demo: ${thisCommand()} demo`;
   if (reason === 'key') return [`A vendor's key is in the environment, ${demo}`];
   if (reason === 'users') return [`The data folder has users, ${demo}`];
-  if (reason === 'file' || fileOf(findInstallation(data, env).databaseUrl) !== undefined) return [];
+  if (reason === 'file' || sqlitePath(findInstallation(data, env).databaseUrl) !== undefined)
+    return [];
   return [
     `This is the demo, which does not use DATABASE_URL. To serve that database: ${thisCommand()} serve`,
   ];
@@ -50,7 +52,7 @@ function choiceLines(
  * may belong to another program: it is not opened to look.
  */
 async function holdsUsers(options: ServeOptions, env: Env): Promise<boolean> {
-  const file = fileOf(findInstallation(options.data, env).databaseUrl);
+  const file = sqlitePath(findInstallation(options.data, env).databaseUrl);
   if (file === undefined || !existsSync(file)) return false;
   return withDatabase(options, env, async (database) => {
     const [first] = await listUsers(database, { limit: 1 });

@@ -3,6 +3,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomText } from '../base/random.ts';
 import { type Database, DatabaseError, type Migration } from './database.ts';
+import { sqlitePath } from './open.ts';
 
 /** The id of this ledger: made once, with the schema, and the same in every copy and backup. */
 export const ledgerIdMigrations: readonly Migration[] = [
@@ -61,8 +62,8 @@ export class LedgerFolder {
    * `DatabaseError`.
    */
   requireFile(url: string): void {
-    if (this.mayCreate || !url.startsWith('sqlite:') || url === 'sqlite::memory:') return;
-    const path = url.slice('sqlite:'.length);
+    const path = sqlitePath(url);
+    if (this.mayCreate || path === undefined || path === ':memory:') return;
     const bytes = statSync(path, { throwIfNoEntry: false })?.size;
     if (bytes === undefined) throw this.#mismatch(`there is no database ${path}`);
     if (bytes === 0) throw this.#mismatch(`the database ${path} is empty`);

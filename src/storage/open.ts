@@ -60,9 +60,8 @@ class EngineDatabase implements Database {
  * would not keep its promises.
  */
 export async function open(url: string, options: OpenOptions = {}): Promise<Database> {
-  const engine = url.startsWith('sqlite:')
-    ? openSqlite(url.slice('sqlite:'.length), options)
-    : await openPostgres(url, options);
+  const path = sqlitePath(url);
+  const engine = path === undefined ? await openPostgres(url, options) : openSqlite(path, options);
   try {
     await engine.run({ sql: 'SELECT 1', params: [] });
   } catch (error) {
@@ -71,6 +70,10 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Data
   }
   return new EngineDatabase(engine);
 }
+
+/** The path in a SQLite URL, `:memory:` for a database in memory; undefined for PostgreSQL. */
+export const sqlitePath = (url: string): string | undefined =>
+  url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
 
 function openSqlite(path: string, options: OpenOptions): Engine {
   const { procedures = {}, thread, mayCreate = true } = options;

@@ -1,4 +1,5 @@
 import { DatabaseError } from './database.ts';
+import { sqlitePath } from './open.ts';
 import { SqliteConnection, isLocked } from './sqlite-host.ts';
 
 /**
@@ -16,8 +17,8 @@ export interface ServingLock {
  * which is made for many.
  */
 export function acquireServingLock(url: string): ServingLock | undefined {
-  const path = url.slice('sqlite:'.length);
-  if (!url.startsWith('sqlite:') || path === ':memory:') return undefined;
+  const path = sqlitePath(url);
+  if (path === undefined || path === ':memory:') return undefined;
   const connection = new SqliteConnection(`${path}.serving`);
   try {
     connection.execute({ sql: 'PRAGMA busy_timeout=0', params: [] });
