@@ -211,35 +211,30 @@ class S3Calls {
     this.#clock = clock;
   }
 
-  /** Returns the text of the response. Throws when it is no success. */
+  /** Calls, and returns the text of the response. */
   async text(method: Method, path: string, query: Query, body: Buffer = none): Promise<string> {
-    const reply = await this.#call(method, path, query, body);
-    const text = await textOf(reply);
-    if (reply.statusCode >= 300) throw refused(method, reply, text);
-    return text;
+    return successText(method, await this.#call(method, path, query, body));
   }
 
   /** Writes an empty object, in one attempt. */
   async put(path: string, stop: AbortSignal): Promise<void> {
-    const reply = await this.#sent('PUT', path, {}, none, {}, stop);
-    const text = await textOf(reply);
-    if (reply.statusCode >= 300) throw refused('PUT', reply, text);
+    await successText('PUT', await this.#sent('PUT', path, {}, none, {}, stop));
   }
 
   /** Uploads a part. Returns its tag, which completes the upload. */
   async putPart(path: string, query: Query, part: Buffer): Promise<string> {
     const reply = await this.#call('PUT', path, query, part);
-    const text = await textOf(reply);
+    const text = await successText('PUT', reply);
     const { etag } = reply.headers;
-    if (reply.statusCode >= 300 || typeof etag !== 'string') throw refused('PUT', reply, text);
+    if (typeof etag !== 'string') throw refused('PUT', reply, text);
     return etag;
   }
 
   /** Removes an object; a missing one counts as removed. */
   async remove(path: string, query: Query): Promise<void> {
     const reply = await this.#call('DELETE', path, query, none);
-    const text = await textOf(reply);
-    if (reply.statusCode >= 300 && reply.statusCode !== 404) throw refused('DELETE', reply, text);
+    if (reply.statusCode === 404) await reply.body.dump();
+    else await successText('DELETE', reply);
   }
 
   async read(path: string, { first, last }: ByteRange): Promise<Readable | undefined> {
@@ -294,6 +289,13 @@ class S3Calls {
     };
     return request(url, { method, headers: signed, dispatcher: this.#agent, ...options });
   }
+}
+
+/** The text of a response. Throws when it is no success. */
+async function successText(method: Method, reply: Dispatcher.ResponseData): Promise<string> {
+  const text = await textOf(reply);
+  if (reply.statusCode >= 300) throw refused(method, reply, text);
+  return text;
 }
 
 async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
