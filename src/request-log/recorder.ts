@@ -23,7 +23,8 @@ export interface RefusedRequest {
   readonly model: () => string | undefined;
 }
 
-type Row = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
+/** `refused` adds the endpoint, which `finished` does not know. */
+type ReportedRequest = LoggedRequest & { endpoint: string | undefined };
 
 /**
  * Collects requests that were refused, failed, or needed more than one attempt, and writes them in
@@ -38,13 +39,13 @@ export class RequestRecorder {
   /** The failed attempts of requests that are under way, by request id. */
   readonly #open = new Map<string, LoggedAttempt[]>();
   /** The rows of refusals that `finished` has recorded and `refused` is about to see. */
-  readonly #reported = new WeakMap<Refusal, Row>();
+  readonly #reported = new WeakMap<Refusal, ReportedRequest>();
   /** Requests recorded in the minute, by account. */
   readonly #recorded = new Map<string, number>();
   #minute = 0;
-  #waiting: Row[] = [];
+  #waiting: LoggedRequest[] = [];
   /** The rows that are being written. */
-  #batch: readonly Row[] = [];
+  #batch: readonly LoggedRequest[] = [];
   #dropped = 0;
   /** So many rows are written one by one: the database will never take one of them. */
   #oneByOne = 0;
@@ -84,7 +85,7 @@ export class RequestRecorder {
     else if (why === undefined && line.status < 400) return;
     const at = this.#clock.now() - line.durationMs;
     if (!this.#admits(line.userId)) return;
-    const row: Row = {
+    const row: ReportedRequest = {
       id: line.id,
       at: Math.round(at),
       account: line.userId,
@@ -157,7 +158,7 @@ export class RequestRecorder {
     return false;
   }
 
-  #add(row: Row): void {
+  #add(row: LoggedRequest): void {
     this.#waiting.push(row);
     if (this.#waiting.length + this.#batch.length > this.#limits.waitingMax) this.#dropOne();
     this.#schedule();
