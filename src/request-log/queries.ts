@@ -1,7 +1,7 @@
 import { firstIdAt, timeOfId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Row, SqlValue, Transaction } from '../storage/database.ts';
-import { integerColumn, placesOf, textColumn, WhereClause } from '../storage/sql.ts';
+import { integerColumn, placesOf, sqlHour, textColumn, WhereClause } from '../storage/sql.ts';
 import { answeredOutcomes } from '../telemetry/request-metrics.ts';
 import {
   type LoggedAttempt,
@@ -163,8 +163,6 @@ export interface ModelFailures {
   readonly requests: number;
 }
 
-const hourMs = 3_600_000;
-
 /** The failures by model and hour; of one model where `model` is given. */
 export function* failuresByHour(range: {
   readonly model?: string;
@@ -177,8 +175,8 @@ export function* failuresByHour(range: {
   where.add('id<?', firstIdAt(range.to));
   // The index of failures serves only these words.
   const rows = yield {
-    sql: `SELECT model, at-at%${hourMs} AS hour, COUNT(*) AS requests FROM request_log${where.text}
-      AND status >= 500 AND model IS NOT NULL GROUP BY model, at-at%${hourMs}`,
+    sql: `SELECT model, ${sqlHour('at')} AS hour, COUNT(*) AS requests FROM request_log${where.text}
+      AND status >= 500 AND model IS NOT NULL GROUP BY model, ${sqlHour('at')}`,
     params: where.params,
   };
   return rows.map((row) => ({
@@ -210,9 +208,9 @@ export function* failedByHour(range: {
   where.add('id>=?', firstIdAt(range.from));
   where.add('id<?', firstIdAt(range.to));
   const rows = yield {
-    sql: `SELECT at-at%${hourMs} AS hour, key_id, model, ${failedStatus} AS failed,
+    sql: `SELECT ${sqlHour('at')} AS hour, key_id, model, ${failedStatus} AS failed,
         COUNT(*) AS requests
-      FROM request_log${where.text} GROUP BY at-at%${hourMs}, key_id, model, ${failedStatus}`,
+      FROM request_log${where.text} GROUP BY ${sqlHour('at')}, key_id, model, ${failedStatus}`,
     params: where.params,
   };
   return rows

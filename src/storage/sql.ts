@@ -67,6 +67,10 @@ export function skipLocked({ dialect }: Pick<Database, 'dialect'>): string {
   return dialect === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : '';
 }
 
+const hourMs = 3_600_000;
+/** SQL: the beginning of the hour in which a time (wall clock, ms) lies. */
+export const sqlHour = (time: string): string => `${time}-${time}%${hourMs}`;
+
 /** SQL that reads a column with a JSON array of arrays as rows. */
 export interface JsonRows {
   /** The table to join: one row for each inner array. */

@@ -1,6 +1,6 @@
 import type { Row, Transaction } from '../storage/database.ts';
-import { SqlParameters } from '../storage/sql.ts';
-import { hourMs, recordsOf, type TimeRange } from './ranges.ts';
+import { sqlHour, SqlParameters } from '../storage/sql.ts';
+import { recordsOf, type TimeRange } from './ranges.ts';
 
 /**
  * Times to first byte are counted in classes, each named by its upper end in ms; the last one has
@@ -80,7 +80,7 @@ export function* speedsOfRecords({
   const records = recordsOf(values, range);
   const ofModel = model === undefined ? '' : ` AND r.model=${values.place(model)}`;
   const rows = yield {
-    sql: `SELECT r.model, COALESCE(r.channel, '') AS channel, r.finished_at-r.finished_at%${hourMs} AS hour,
+    sql: `SELECT r.model, COALESCE(r.channel, '') AS channel, ${sqlHour('r.finished_at')} AS hour,
         ${firstByteClass('r.first_byte_ms')} AS first_byte, ${sums.join(', ')}
       ${records}${ofModel} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
     params: values.params,

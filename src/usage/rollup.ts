@@ -1,6 +1,12 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
-import { jsonRows, noStatementTimeout, SqlParameters, textColumn } from '../storage/sql.ts';
+import {
+  jsonRows,
+  noStatementTimeout,
+  sqlHour,
+  SqlParameters,
+  textColumn,
+} from '../storage/sql.ts';
 import { forgetAllAccounts, sumAllAccounts, sumHourAgain } from './all-accounts.ts';
 import { firstByteClass, speedSums } from './histogram.ts';
 import {
@@ -258,7 +264,7 @@ function* rebuilding(
   const span = { from, to: Math.min(to, yield* rolledUntil()) };
   const values = new SqlParameters();
   const recorded = yield {
-    sql: `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
+    sql: `SELECT ${sqlHour('r.finished_at')} AS hour, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
       WHERE ${chargedWithin(values, account, span)} GROUP BY 1`,
     params: values.params,
   };

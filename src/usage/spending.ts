@@ -1,7 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { type JsonRows, jsonRows, SqlParameters, WhereClause } from '../storage/sql.ts';
+import { type JsonRows, jsonRows, sqlHour, SqlParameters, WhereClause } from '../storage/sql.ts';
 import { meetAt, spanIndex, sqlSpanIndex } from './spans.ts';
 import {
   chargedWithin,
@@ -294,7 +294,7 @@ export function* chargedBySpan(
     ...records.map(
       (
         part,
-      ) => `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
+      ) => `SELECT ${sqlHour('r.finished_at')} AS hour, 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
         WHERE ${chargedWithin(values, account, part)}`,
     ),
   ];

@@ -2,11 +2,10 @@ import { dayMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { jsonRows, SqlParameters } from '../storage/sql.ts';
+import { jsonRows, sqlHour, SqlParameters } from '../storage/sql.ts';
 import {
   columnsCondition,
   daysAndHours,
-  hourMs,
   hoursWithin,
   recordsOf,
   selectEach,
@@ -179,7 +178,7 @@ export function* revenueByHour({
     `SELECT h.hour, h.requests, h.cost FROM users u CROSS JOIN spend_hour h
       WHERE h.account=u.id AND ${hoursWithin(values, rest)}`,
     tail &&
-      `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall
+      `SELECT ${sqlHour('r.finished_at')}, 1, r.cost-r.shortfall
         ${recordsOf(values, tail)}`,
   ];
   const sql = `SELECT t.hour, ${revenueSums} FROM (${union(parts)}) t GROUP BY t.hour`;
