@@ -1,3 +1,4 @@
+import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { expiredAtOnceMax } from './expiry.ts';
@@ -65,7 +66,7 @@ export interface IdempotencyStore {
   expire(): Promise<number>;
 }
 
-export const answerRetentionMs = 86_400_000;
+export const answerRetentionMs = dayMs;
 /** A holder that has not renewed its claim for this long is gone. */
 export const answerLeaseMs = 30_000;
 

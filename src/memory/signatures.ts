@@ -1,3 +1,4 @@
+import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type OnError, WorkOutcomes } from '../storage/repeat.ts';
@@ -39,7 +40,7 @@ export interface SignatureLimits {
 }
 
 export const signatureLimits: SignatureLimits = {
-  keptForMs: 86_400_000,
+  keptForMs: dayMs,
   answerCharsMax: 1024 * 1024,
   nearCharsMax: 32 * 1024 * 1024,
   absentForMs: 60_000,

@@ -1,3 +1,4 @@
+import { dayMs } from '../base/calendar.ts';
 import type { FaultKind } from '../base/fault.ts';
 import { refusals } from '../base/refusal.ts';
 import type { CallStage } from '../http/upstream.ts';
@@ -68,7 +69,7 @@ export interface RequestLogLimits {
 }
 
 export const requestLogLimits: RequestLogLimits = {
-  keptForMs: 7 * 86_400_000,
+  keptForMs: 7 * dayMs,
   accountRowsMax: 20_000,
   rowsMax: 1_000_000,
   accountPerMinuteMax: 300,

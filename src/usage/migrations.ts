@@ -167,7 +167,7 @@ export const usageMigrations: readonly Migration[] = [
   },
   {
     // Sums over all accounts, by which the operator's overview answers about months: by model, of
-    // complete hours before `totals_until` and their complete days (totals-table.ts). Databases
+    // complete hours before `totals_until` and their complete days (all-accounts.ts). Databases
     // that are older get them in the background.
     id: '0049-usage-totals',
     statements: [
