@@ -180,24 +180,31 @@ const groupValuesOf = (row: Row, by: readonly SpendingGroup[]): SpendingRow['of'
  * a snapshot.
  */
 export function* charged(account: string, span: TimeRange): Transaction<Revenue> {
-  const { hours, records } = splitRange(span, yield* rolledUntil(), 'hour');
   const values = new SqlParameters();
-  const parts = [
+  const hourly = yield* hourlyOf(values, account, span);
+  if (hourly === '') return { requests: 0, cost: 0n };
+  const sql = `SELECT ${revenueSums} FROM (${hourly}) p`;
+  const [row] = yield { sql, params: values.params };
+  return revenueOf(row);
+}
+
+/**
+ * SQL: selects requests and costs of an account, and their hours; empty for an empty range. An hour
+ * may have several rows.
+ */
+function* hourlyOf(values: SqlParameters, account: string, span: TimeRange): Transaction<string> {
+  const { hours, records } = splitRange(span, yield* rolledUntil(), 'hour');
+  return [
     ...hours.map(
-      (span) =>
-        `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursWithin(values, account, span)}`,
+      (part) => `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h
+        WHERE ${accountHoursWithin(values, account, part)}`,
     ),
     ...records.map(
-      (part) =>
-        `SELECT 1 AS requests, r.cost-r.shortfall AS cost FROM usage r WHERE ${chargedWithin(values, account, part)}`,
+      (part) => `SELECT ${sqlHour('r.finished_at')} AS hour, 1 AS requests,
+          r.cost-r.shortfall AS cost FROM usage r
+        WHERE ${chargedWithin(values, account, part)}`,
     ),
-  ];
-  if (parts.length === 0) return { requests: 0, cost: 0n };
-  const [row] = yield {
-    sql: `SELECT ${revenueSums} FROM (${parts.join(' UNION ALL ')}) p`,
-    params: values.params,
-  };
-  return revenueOf(row);
+  ].join(' UNION ALL ');
 }
 
 /** `charged` for several accounts in one query, by account; those without charges are left out. */
@@ -277,32 +284,16 @@ export function* chargedBySpan(
   spans: readonly TimeRange[],
 ): Transaction<readonly Revenue[]> {
   const [first, last] = [spans[0], spans.at(-1)];
-  const until = yield* rolledUntil();
   if (first === undefined || last === undefined) return [];
   if (!spans.every(({ from }) => from % hourMs === 0)) {
     const figures = [];
     for (const span of spans) figures.push(yield* charged(account, span));
     return figures;
   }
-  const { hours, records } = splitRange({ from: first.from, to: last.to }, until, 'hour');
   const values = new SqlParameters();
-  const parts = [
-    ...hours.map(
-      (span) =>
-        `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursWithin(values, account, span)}`,
-    ),
-    ...records.map(
-      (
-        part,
-      ) => `SELECT ${sqlHour('r.finished_at')} AS hour, 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
-        WHERE ${chargedWithin(values, account, part)}`,
-    ),
-  ];
-  const rows = yield {
-    sql: `SELECT p.hour, ${revenueSums} FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.hour`,
-    params: values.params,
-  };
-  return spreadOverSpans(spans, rows);
+  const hourly = yield* hourlyOf(values, account, { from: first.from, to: last.to });
+  const sql = `SELECT p.hour, ${revenueSums} FROM (${hourly}) p GROUP BY p.hour`;
+  return spreadOverSpans(spans, yield { sql, params: values.params });
 }
 
 function spreadOverSpans(spans: readonly TimeRange[], rows: readonly Row[]): readonly Revenue[] {
