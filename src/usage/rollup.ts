@@ -50,7 +50,7 @@ function* rolling(database: Database, now: number): Transaction<number | undefin
   // The rest of an hour is rolled up even when it is short; a short beginning waits.
   if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return undefined;
   if (until === 0) yield { sql: 'UPDATE usage_rolled SET totals_until=$1', params: [from] };
-  for (const statement of Object.values(additions(database, { from, to }))) yield statement;
+  for (const one of additions(database)) yield addition(one, { from, to });
   if (to % hourMs === 0) {
     const hour = { from: to - hourMs, to };
     for (const statement of addToDay(hour)) yield statement;
@@ -98,57 +98,7 @@ const kindColumns = 'account, hour, key_id, model, capability, status, estimated
 const kindOfRecord = (hour: () => string): string =>
   `r.account, ${hour()}, r.key_id, r.model, r.capability, r.status, r.estimated`;
 
-/**
- * The statements that add the range's records to the hourly figures. `account`: only this
- * account's.
- */
-export function additions(
-  database: Pick<Database, 'dialect'>,
-  span: TimeRange,
-  account?: string,
-): Readonly<Record<string, Statement>> {
-  const lines = jsonRows(database, 'r.lines');
-  const { from } = lines;
-  return {
-    usage_hour: addition(span, account, {
-      table: 'usage_hour',
-      keys: kindColumns,
-      of: kindOfRecord,
-      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
-      most: { dearest: 'MAX(r.cost)' },
-    }),
-    usage_hour_line: addition(span, account, {
-      table: 'usage_hour_line',
-      keys: `${kindColumns}, measure`,
-      of: (hour) => `${kindOfRecord(hour)}, ${lineMeasureSql(lines)}`,
-      sums: {
-        quantity: `SUM(${lineMicrosSql(lines)})`,
-        cost: `SUM(${lineCostSql(lines)})`,
-      },
-      join: from,
-    }),
-    spend_hour: addition(span, account, {
-      table: 'spend_hour',
-      keys: 'account, hour',
-      of: (hour) => `r.account, ${hour()}`,
-      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
-    }),
-    spend_key: addition(span, account, {
-      table: 'spend_key',
-      keys: 'account, key_id',
-      of: () => 'r.account, r.key_id',
-      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
-    }),
-    speed_hour: addition(span, account, {
-      table: 'speed_hour',
-      keys: 'model, hour, channel, first_byte',
-      of: (hour) =>
-        `r.model, ${hour()}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
-      sums: speedSums,
-    }),
-  };
-}
-
+/** What the records of an hour add to one table of figures. */
 interface Addition {
   readonly table: string;
   readonly keys: string;
@@ -158,14 +108,57 @@ interface Addition {
   readonly join?: string;
 }
 
+const paidSums = { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' };
+
+function additions(database: Pick<Database, 'dialect'>): readonly Addition[] {
+  const lines = jsonRows(database, 'r.lines');
+  return [
+    {
+      table: 'usage_hour',
+      keys: kindColumns,
+      of: kindOfRecord,
+      sums: paidSums,
+      most: { dearest: 'MAX(r.cost)' },
+    },
+    {
+      table: 'usage_hour_line',
+      keys: `${kindColumns}, measure`,
+      of: (hour) => `${kindOfRecord(hour)}, ${lineMeasureSql(lines)}`,
+      sums: { quantity: `SUM(${lineMicrosSql(lines)})`, cost: `SUM(${lineCostSql(lines)})` },
+      join: lines.from,
+    },
+    {
+      table: 'spend_hour',
+      keys: 'account, hour',
+      of: (hour) => `r.account, ${hour()}`,
+      sums: paidSums,
+    },
+    {
+      table: 'spend_key',
+      keys: 'account, key_id',
+      of: () => 'r.account, r.key_id',
+      sums: paidSums,
+    },
+    {
+      table: 'speed_hour',
+      keys: 'model, hour, channel, first_byte',
+      of: (hour) =>
+        `r.model, ${hour()}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
+      sums: speedSums,
+    },
+  ];
+}
+
 /**
+ * The statement that adds the range's records to a table. `account`: only this account's.
+ *
  * Reads each user's part of the index, and nothing else. SQLite keeps the order of the join;
  * PostgreSQL may choose another.
  */
 function addition(
-  span: TimeRange,
-  account: string | undefined,
   { table, keys, of, sums, most = {}, join }: Addition,
+  span: TimeRange,
+  account?: string,
 ): Statement {
   const values = new SqlParameters();
   const whose = account === undefined ? '' : ` AND u.id=${values.place(account)}`;
@@ -198,7 +191,7 @@ const rebuildStepMs = 6 * hourMs;
  * The figures of one account that a late record changes; `speed_hour` belongs to no account, and is
  * no money.
  */
-const rebuiltTables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
+const rebuiltTables: readonly string[] = ['usage_hour', 'usage_hour_line', 'spend_hour'];
 
 /**
  * Corrects an account's hourly figures from its records; returns how many hours were wrong. A
@@ -280,8 +273,8 @@ function* rebuilding(
     for (const table of rebuiltTables)
       yield { sql: `DELETE FROM ${table} WHERE account=$1 AND hour=$2`, params: [account, hour] };
     const whole = { from: hour, to: Math.min(hour + hourMs, span.to) };
-    for (const [table, statement] of Object.entries(additions(database, whole, account)))
-      if (rebuiltTables.some((one) => one === table)) yield statement;
+    for (const one of additions(database))
+      if (rebuiltTables.includes(one.table)) yield addition(one, whole, account);
     yield* sumHourAgain(hour);
     mended++;
   }
