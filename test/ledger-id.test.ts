@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openGateway } from '../src/app/gateway.ts';
-import { backup } from '../src/storage/sqlite.ts';
+import { backup } from '../src/storage/backup.ts';
 import { open } from '../src/storage/open.ts';
 import { forEachDatabase, onSqlite, sqliteUrl } from './databases.ts';
 import { quietOptions } from './support/running.ts';

@@ -5,7 +5,7 @@ import { check as checkLedger, operatorLosses, type RuleProgress } from '../ledg
 import { newerRelease } from '../app/database.ts';
 import { migrations, proofs } from '../app/schema.ts';
 import { partOf } from '../storage/folder-blobs.ts';
-import { backup } from '../storage/sqlite.ts';
+import { backup } from '../storage/backup.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open, sqlitePath } from '../storage/open.ts';

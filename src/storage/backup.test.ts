@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { onPostgres, onSqlite } from '../../test/databases.ts';
 import type { Database } from './database.ts';
-import { backup } from './sqlite.ts';
+import { backup } from './backup.ts';
 import { open } from './open.ts';
 
 onSqlite((_, openFresh, fresh) => {

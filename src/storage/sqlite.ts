@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
-import {
-  type Statement,
-  DatabaseError,
-  type Procedures,
-  type Database,
-  type Row,
-} from './database.ts';
+import { type Statement, DatabaseError, type Procedures, type Row } from './database.ts';
 import type { Engine, TransactionMode, EngineTransaction } from './engine.ts';
-import { partOf, syncFolder } from './folder-blobs.ts';
 import {
   type Job,
   LockRetry,
@@ -235,30 +225,4 @@ export class ThreadLink implements Link {
     else if (reply.failed.kind === undefined) pending.reject(new Error(reply.failed.message));
     else pending.reject(new DatabaseError(reply.failed.kind, reply.failed.message));
   }
-}
-
-/**
- * Writes a whole, consistent copy of a SQLite database into `file`, which must not exist, while
- * others go on writing. The copy gets its name when it is whole and on disk: whatever breaks it off
- * leaves `partOf(file)`, which nobody takes for a backup.
- */
-export async function backup(database: Database, file: string): Promise<void> {
-  if (database.dialect === 'postgres') {
-    throw new DatabaseError(
-      'other',
-      'This database is PostgreSQL: back it up with pg_dump, or with your provider’s snapshots.',
-    );
-  }
-  const part = partOf(file);
-  // The copy holds all data, so the file is created for its owner alone, and filled then.
-  await writeFile(part, '', { mode: 0o600, flag: 'wx' });
-  try {
-    await database.query('VACUUM INTO $1', [part]);
-    if (existsSync(file)) throw new DatabaseError('other', `${file} exists`);
-    await rename(part, file);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
-  await syncFolder(dirname(file));
 }
