@@ -7,7 +7,7 @@ import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { LiveTill } from '../ledger/till.ts';
 import { tillFamilies } from '../ledger/till-metrics.ts';
 import type { RequestRecorder } from '../request-log/recorder.ts';
-import { type MetricFamily, metricFamily, type MetricLabels } from '../telemetry/exposition.ts';
+import { type MetricFamily, metricFamily, type MetricSample } from '../telemetry/exposition.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
@@ -93,13 +93,10 @@ function channelFamilies({
 }: MetricsSubjects): readonly MetricFamily[] {
   const names = [...catalog().channels.keys()];
   const each = (read: (channel: string) => number) =>
-    names.map((channel): [MetricLabels, number] => [{ channel }, read(channel)]);
+    names.map((channel): MetricSample => [{ channel }, read(channel)]);
   const states = names.flatMap((channel) => {
     const now = reporter.channels[channel]?.state ?? 'healthy';
-    return healthOrder.map((state): [MetricLabels, number] => [
-      { channel, state },
-      state === now ? 1 : 0,
-    ]);
+    return healthOrder.map((state): MetricSample => [{ channel, state }, state === now ? 1 : 0]);
   });
   const running = each((channel) => reporter.channels[channel]?.running ?? 0);
   const open = each((channel) => openChannels.connections(channel, 'open'));

@@ -14,7 +14,10 @@ export interface MetricFamily {
  * Label values by name. Values come from the catalogue or are our own, never a client's, so that
  * their number is bounded.
  */
-export type MetricLabels = Readonly<Record<string, string>>;
+type MetricLabels = Readonly<Record<string, string>>;
+
+/** A number of a metric, and what it counts. */
+export type MetricSample = readonly [MetricLabels, number];
 
 export function labelText(labels: MetricLabels): string {
   return Object.entries(labels)
@@ -30,7 +33,7 @@ export function metricFamily(
   name: string,
   type: 'counter' | 'gauge',
   help: string,
-  numbers: number | Iterable<readonly [MetricLabels, number]>,
+  numbers: number | Iterable<MetricSample>,
 ): MetricFamily {
   if (typeof numbers === 'number') return { name, type, help, samples: `${name} ${numbers}\n` };
   let samples = '';

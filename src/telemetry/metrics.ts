@@ -3,7 +3,7 @@ import {
   expositionText,
   type MetricFamily,
   metricFamily,
-  type MetricLabels,
+  type MetricSample,
 } from './exposition.ts';
 
 /** A source of metrics, read at the moment of a scrape. */
@@ -35,43 +35,43 @@ export class Metrics {
         'tollgate_refusals_total',
         'counter',
         'Requests refused at the door, and answers that became an error',
-        [...this.#refusals].map(([refusal, count]): [MetricLabels, number] => [{ refusal }, count]),
+        byLabel(this.#refusals, 'refusal'),
       ),
       metricFamily(
         'tollgate_attempt_faults_total',
         'counter',
         'Attempts that failed, whether or not the client saw it',
-        twofold(this.#faults, 'channel', 'fault'),
+        byLabels(this.#faults, 'channel', 'fault'),
       ),
       metricFamily(
         'tollgate_hedges_total',
         'counter',
         'Requests that two channels were asked for, by whose answer was delivered',
-        twofold(this.#hedges, 'model', 'won'),
+        byLabels(this.#hedges, 'model', 'won'),
       ),
       metricFamily(
         'tollgate_hedge_input_tokens_total',
         'counter',
         'Input tokens of attempts that were broken off because another was faster: what vendors may charge for them',
-        byChannel(this.#brokenOff),
+        byLabel(this.#brokenOff, 'channel'),
       ),
       metricFamily(
         'tollgate_overruns_total',
         'counter',
         'Answers beyond what their requests can have cost: more was reported, or they did not end',
-        byChannel(this.#overruns),
+        byLabel(this.#overruns, 'channel'),
       ),
       metricFamily(
         'tollgate_loss_yuan_total',
         'counter',
         'Cost that vendors reported beyond what requests can have cost, and that no user paid, in yuan',
-        byChannel(this.#losses),
+        byLabel(this.#losses, 'channel'),
       ),
       metricFamily(
         'tollgate_tasks_total',
         'counter',
         'Videos that ended, by how',
-        twofold(this.#tasks, 'model', 'outcome'),
+        byLabels(this.#tasks, 'model', 'outcome'),
       ),
     ]);
   }
@@ -120,8 +120,8 @@ export class Metrics {
   }
 }
 
-const byChannel = (counts: ReadonlyMap<string, number>): [MetricLabels, number][] =>
-  [...counts].map(([channel, count]) => [{ channel }, count]);
+const byLabel = (counts: ReadonlyMap<string, number>, label: string): readonly MetricSample[] =>
+  [...counts].map(([name, count]) => [{ [label]: name }, count]);
 
 function more(counts: Map<string, number>, name: string, by = 1): void {
   counts.set(name, (counts.get(name) ?? 0) + by);
@@ -136,11 +136,11 @@ function within(counts: Map<string, Map<string, number>>, name: string): Map<str
   return inner;
 }
 
-function* twofold(
+function* byLabels(
   counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
   outer: string,
   inner: string,
-): Iterable<readonly [MetricLabels, number]> {
+): Iterable<MetricSample> {
   for (const [a, within] of counts)
     for (const [b, count] of within) yield [{ [outer]: a, [inner]: b }, count];
 }

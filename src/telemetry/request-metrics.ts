@@ -1,7 +1,7 @@
 import type { Log } from './log.ts';
 import { memoize } from '../base/memoize.ts';
 import type { Refusal } from '../base/refusal.ts';
-import { type MetricFamily, metricFamily, type MetricLabels, labelText } from './exposition.ts';
+import { type MetricFamily, metricFamily, labelText, type MetricSample } from './exposition.ts';
 
 /** One channel's request counts. The channel is '' where no vendor was called. */
 export interface ChannelRequests {
@@ -98,7 +98,7 @@ export class RequestMetrics {
   families(): readonly MetricFamily[] {
     const models = [...this.#models];
     const ofModel = (read: (model: ModelCounts) => number) =>
-      models.map(([model, of]): [MetricLabels, number] => [{ model }, read(of)]);
+      models.map(([model, of]): MetricSample => [{ model }, read(of)]);
     const histogram = (name: string, help: string, samples: readonly string[]): MetricFamily => ({
       name,
       type: 'histogram',
@@ -196,22 +196,19 @@ function openOutcome({ outcomes }: ModelChannel, outcome: string): OutcomeCount 
   return opened;
 }
 
-function outcomesOf([model, { channels }]: readonly [string, ModelCounts]): [
-  MetricLabels,
-  number,
-][] {
+function outcomesOf([model, { channels }]: readonly [
+  string,
+  ModelCounts,
+]): readonly MetricSample[] {
   return [...channels.values()].flatMap(({ channel, outcomes }) =>
-    [...outcomes].map(([outcome, { count }]): [MetricLabels, number] => [
-      { model, channel, outcome },
-      count,
-    ]),
+    [...outcomes].map(([outcome, { count }]): MetricSample => [{ model, channel, outcome }, count]),
   );
 }
 
-const tokensOf = ([model, { input, output }]: readonly [string, ModelCounts]): [
-  MetricLabels,
-  number,
-][] => [
+const tokensOf = ([model, { input, output }]: readonly [
+  string,
+  ModelCounts,
+]): readonly MetricSample[] => [
   [{ model, direction: 'input' }, input],
   [{ model, direction: 'output' }, output],
 ];
