@@ -51,7 +51,7 @@ import { openFiles } from '../media/stored-files.ts';
 import { Uploads } from '../media/uploads.ts';
 import { vendors } from '../providers/index.ts';
 import { toolListFees } from '../providers/tool-list-fees.ts';
-import { openResponseStore } from '../memory/responses.ts';
+import { ResponseStore } from '../memory/responses.ts';
 import { openSignatureStore } from '../memory/signatures.ts';
 import type { RequestLogLimits } from '../request-log/entry.ts';
 import { RequestRecorder } from '../request-log/recorder.ts';
@@ -326,7 +326,7 @@ function openCounters({ metricsToken }: GatewayOptions): Counters {
 }
 
 const openMemories = ({ database, sealer, onError }: Foundation) => ({
-  responseStore: openResponseStore(database, systemClock, ({ id, at }) =>
+  responseStore: new ResponseStore(database, systemClock, ({ id, at }) =>
     payBackTx({ id: requestIdOf(id), at }),
   ),
   idempotentRequests: new IdempotentRequests(database, systemClock, onError),

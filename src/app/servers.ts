@@ -14,7 +14,7 @@ import { clientAddress } from '../http/client-address.ts';
 import { checkHeads, openServer, serveLazily, serverLimits } from '../http/server.ts';
 import type { LiveTill } from '../ledger/till.ts';
 import type { Uploads } from '../media/uploads.ts';
-import type { openResponseStore } from '../memory/responses.ts';
+import type { ResponseStore } from '../memory/responses.ts';
 import type { Database } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { OnError } from '../storage/repeat.ts';
@@ -47,7 +47,7 @@ interface MetricsMerger {
 
 interface OpenModules {
   readonly parts: GatewayParts & { readonly till: LiveTill };
-  readonly responseStore: ReturnType<typeof openResponseStore>;
+  readonly responseStore: ResponseStore;
   readonly idempotentRequests: IdempotentRequests;
   readonly tasks: Tasks;
   readonly uploads: Uploads;

@@ -8,7 +8,7 @@ import {
   responseRetentionMs,
   responseGivenUpMs,
   responseLeaseMs,
-  openResponseStore,
+  ResponseStore,
 } from './responses.ts';
 
 const migrations = [...memoryMigrations];
@@ -62,7 +62,7 @@ function* noCharge(): Transaction<void> {}
 /** A store, and the responses whose charges it has paid back. */
 async function openPaying(database: Database, clock: Clock) {
   await database.query('CREATE TABLE refunded (id TEXT PRIMARY KEY)');
-  const store = openResponseStore(database, clock, function* ({ id }) {
+  const store = new ResponseStore(database, clock, function* ({ id }) {
     yield {
       sql: 'INSERT INTO refunded (id) VALUES ($1) ON CONFLICT (id) DO NOTHING',
       params: [id],
@@ -80,8 +80,8 @@ forEachDatabase((_, openFresh, fresh) => {
     const { open } = await fresh(migrations);
     const [here, there] = [await open(), await open()];
     const clock = new TurnedClock();
-    await openResponseStore(here, clock, noCharge).keep('ada', turn('a'));
-    const other = openResponseStore(there, clock, noCharge);
+    await new ResponseStore(here, clock, noCharge).keep('ada', turn('a'));
+    const other = new ResponseStore(there, clock, noCharge);
     expect(await other.find('ada', 'a')).toEqual(turn('a'));
     expect(await other.find('bob', 'a')).toBeUndefined();
     expect(await other.conversation('bob', 'a')).toBeUndefined();
@@ -91,7 +91,7 @@ forEachDatabase((_, openFresh, fresh) => {
   });
 
   test('a conversation is every turn up to a response, oldest first; a missing turn breaks it', async () => {
-    const memory = openResponseStore(await openFresh({ migrations }), new TurnedClock(), noCharge);
+    const memory = new ResponseStore(await openFresh({ migrations }), new TurnedClock(), noCharge);
     await memory.keep('ada', turn('a'));
     await memory.keep('ada', turn('b', 'a'));
     await memory.keep('ada', turn('c', 'b'));
@@ -124,7 +124,7 @@ forEachDatabase((_, openFresh, fresh) => {
   test('an item that is sent again stays with the response that made it, while that is kept', async () => {
     const clock = new TurnedClock();
     const database = await openFresh({ migrations });
-    const memory = openResponseStore(database, clock, noCharge);
+    const memory = new ResponseStore(database, clock, noCharge);
     const ids = ['in_a', 'msg_a'];
     const found = async () => [...(await memory.items('ada', ids)).keys()].sort();
     const again = (id: string): StoredResponse => {
@@ -145,7 +145,7 @@ forEachDatabase((_, openFresh, fresh) => {
   test('a response is forgotten after its time, and its items with it', async () => {
     const database = await openFresh({ migrations });
     const clock = new TurnedClock();
-    const memory = openResponseStore(database, clock, noCharge);
+    const memory = new ResponseStore(database, clock, noCharge);
     await memory.keep('ada', turn('old'));
     clock.at += responseRetentionMs - 1;
     await memory.keep('ada', turn('new', 'old'));
@@ -163,7 +163,7 @@ forEachDatabase((_, openFresh, fresh) => {
 
   test('what runs in the background ends once: finished, cancelled, or failed with its node', async () => {
     const clock = new TurnedClock();
-    const memory = openResponseStore(await openFresh({ migrations }), clock, noCharge);
+    const memory = new ResponseStore(await openFresh({ migrations }), clock, noCharge);
     for (const id of ['a', 'b', 'c']) await memory.begin('ada', queued(id));
     expect(await memory.conversation('ada', 'a')).toBeUndefined();
     expect(await memory.renew('a', 'in_progress')).toBe(true);

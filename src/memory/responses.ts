@@ -33,57 +33,6 @@ export interface StoredEvents {
   readonly events: string;
 }
 
-/**
- * Stored responses of all accounts. Queries take the account; responses of other accounts are not
- * found.
- */
-export interface ResponseStore {
-  /** Stores a response that has ended. */
-  keep(account: string, response: StoredResponse): Promise<void>;
-  /**
-   * Stores a response that runs in the background; its runner renews it regularly. `isStreamed`: its
-   * events are stored as well.
-   */
-  begin(account: string, response: StoredResponse, isStreamed?: boolean): Promise<void>;
-  /** Whether it still runs: false when it was cancelled or deleted in the meantime. */
-  renew(id: string, status: StoredResponseStatus): Promise<boolean>;
-  /**
-   * Stores the end of a background response, once, however often it is called. Where it has no
-   * answer, or was cancelled, deleted or given up in the meantime, its client pays nothing. One that
-   * is streamed has `last` events; its client has read what was delivered, and pays for it.
-   */
-  finish(account: string, response: StoredResponse, last?: StoredEvents): Promise<void>;
-  /** Stores events of a running response. A part that is there is replaced. */
-  keepEvents(id: string, events: StoredEvents): Promise<void>;
-  /** The events of a response, of the part `from` on. Without any: it was not streamed. */
-  events(id: string, from: number): Promise<readonly StoredEvents[]>;
-  /**
-   * For a runner that has ended without an answer: what it was charged stays charged. One that is
-   * streamed has `last` events, unless it was deleted in the meantime.
-   */
-  leave(id: string, last?: StoredEvents): Promise<void>;
-  find(account: string, id: string): Promise<StoredResponse | undefined>;
-  /** Whether `find` would say that it is running; reads none of its texts. */
-  isRunning(account: string, id: string): Promise<boolean>;
-  /**
-   * All items up to and including this response, oldest first; undefined when a part of it no
-   * longer exists.
-   */
-  conversation(account: string, id: string): Promise<readonly Item[] | undefined>;
-  /** The items that have these ids. */
-  items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>>;
-  /** Deletes a response; returns whether there was one. */
-  forget(account: string, id: string): Promise<boolean>;
-  /** Ends a response that is running; undefined when there is none of that id. */
-  cancel(account: string, id: string): Promise<StoredResponse | undefined>;
-  /** Deletes expired responses; returns how many. */
-  expire(): Promise<number>;
-  /**
-   * Gives up the responses whose runners are gone: they have failed, and their clients pay nothing.
-   */
-  endInterrupted(stopped: () => boolean): Promise<void>;
-}
-
 export const responseRetentionMs = 30 * dayMs;
 /**
  * A background response whose node has not renewed it for this long has failed. Nodes renew every
@@ -106,16 +55,6 @@ const isRunning = (status: StoredResponseStatus): boolean =>
 /** `isRunning` as a condition in SQL. */
 const isRunningSql = "status IN ('queued', 'in_progress')";
 
-/** `payBack` gets the id of a response, and pays back what the request for it was charged. */
-export function openResponseStore(
-  database: Database,
-  clock: Clock,
-  payBack: PayBack,
-  forMs: number = responseRetentionMs,
-): ResponseStore {
-  return new DatabaseResponseStore(database, clock, payBack, forMs);
-}
-
 const endEveryMs = 60_000;
 
 /** Gives up responses whose runners are gone, every minute, on every node. */
@@ -127,34 +66,40 @@ export const keepInterruptedEnded = (store: ResponseStore, onError: OnError): Re
     onError,
   );
 
-class DatabaseResponseStore implements ResponseStore {
+/**
+ * Stored responses of all accounts. Queries take the account; responses of other accounts are not
+ * found.
+ */
+export class ResponseStore {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #payBack: PayBack;
-  readonly #forMs: number;
 
-  constructor(database: Database, clock: Clock, payBack: PayBack, forMs: number) {
+  /** `payBack` gets the id of a response, and pays back what the request for it was charged. */
+  constructor(database: Database, clock: Clock, payBack: PayBack) {
     this.#database = database;
     this.#clock = clock;
     this.#payBack = payBack;
-    this.#forMs = forMs;
   }
 
+  /** Stores a response that has ended. */
   keep(account: string, response: StoredResponse): Promise<void> {
-    return this.#database.transact(() =>
-      insert(account, response, this.#clock.now(), this.#forMs, null),
-    );
+    return this.#database.transact(() => insert(account, response, this.#clock.now(), null));
   }
 
+  /**
+   * Stores a response that runs in the background; its runner renews it regularly. `isStreamed`: its
+   * events are stored as well.
+   */
   begin(account: string, response: StoredResponse, isStreamed = false): Promise<void> {
     const at = this.#clock.now();
-    const forMs = this.#forMs;
     return this.#database.transact(function* () {
-      yield* insert(account, response, at, forMs, at + responseLeaseMs);
+      yield* insert(account, response, at, at + responseLeaseMs);
       if (isStreamed) yield putEvents(response.id, { part: 0, events: '' });
     });
   }
 
+  /** Whether it still runs: false when it was cancelled or deleted in the meantime. */
   async renew(id: string, status: StoredResponseStatus): Promise<boolean> {
     const rows = await this.#database.query(
       `UPDATE response SET lease_until=$2, status=$3 WHERE id=$1 AND ${isRunningSql} RETURNING id`,
@@ -163,6 +108,11 @@ class DatabaseResponseStore implements ResponseStore {
     return rows.length > 0;
   }
 
+  /**
+   * Stores the end of a background response, once, however often it is called. Where it has no
+   * answer, or was cancelled, deleted or given up in the meantime, its client pays nothing. One that
+   * is streamed has `last` events; its client has read what was delivered, and pays for it.
+   */
   finish(account: string, response: StoredResponse, last?: StoredEvents): Promise<void> {
     return this.#database.transact(() =>
       last === undefined
@@ -171,11 +121,13 @@ class DatabaseResponseStore implements ResponseStore {
     );
   }
 
+  /** Stores events of a running response. A part that is there is replaced. */
   async keepEvents(id: string, events: StoredEvents): Promise<void> {
     const { sql, params } = putEvents(id, events);
     await this.#database.query(sql, params);
   }
 
+  /** The events of a response, of the part `from` on. Without any: it was not streamed. */
   async events(id: string, from: number): Promise<readonly StoredEvents[]> {
     const rows = await this.#database.query(
       'SELECT part, events FROM response_events WHERE response=$1 AND part>=$2 ORDER BY part',
@@ -184,6 +136,10 @@ class DatabaseResponseStore implements ResponseStore {
     return rows.map((row) => ({ part: Number(row['part']), events: String(row['events']) }));
   }
 
+  /**
+   * For a runner that has ended without an answer: what it was charged stays charged. One that is
+   * streamed has `last` events, unless it was deleted in the meantime.
+   */
   leave(id: string, last?: StoredEvents): Promise<void> {
     return this.#database.transact(() => leave(id, last, this.#clock.now()));
   }
@@ -208,6 +164,7 @@ class DatabaseResponseStore implements ResponseStore {
     return changed.length > 0 ? failed : this.find(account, id);
   }
 
+  /** Whether `find` would say that it is running; reads none of its texts. */
   async isRunning(account: string, id: string): Promise<boolean> {
     const rows = await this.#database.query(
       `SELECT id FROM response
@@ -217,6 +174,10 @@ class DatabaseResponseStore implements ResponseStore {
     return rows.length > 0;
   }
 
+  /**
+   * All items up to and including this response, oldest first; undefined when a part of it no
+   * longer exists.
+   */
   async conversation(account: string, id: string): Promise<readonly Item[] | undefined> {
     const rows = await this.#database.query(
       `WITH RECURSIVE turn (id, status, previous, input, body, depth) AS (
@@ -238,6 +199,7 @@ class DatabaseResponseStore implements ResponseStore {
     return turns.flatMap(({ input, body }) => [...input, ...outputOf(body)]);
   }
 
+  /** The items that have these ids. */
   async items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>> {
     if (ids.length === 0) return new Map();
     const rows = await this.#database.query(
@@ -251,6 +213,7 @@ class DatabaseResponseStore implements ResponseStore {
     return found;
   }
 
+  /** Deletes a response; returns whether there was one. */
   async forget(account: string, id: string): Promise<boolean> {
     const params = [id, account, this.#clock.now()];
     // Its runner may be charged yet, and the row says so: it goes when that is settled.
@@ -270,10 +233,12 @@ class DatabaseResponseStore implements ResponseStore {
     return rows.length > 0;
   }
 
+  /** Ends a response that is running; undefined when there is none of that id. */
   cancel(account: string, id: string): Promise<StoredResponse | undefined> {
     return this.#database.transact(() => cancel(account, id, this.#clock.now()));
   }
 
+  /** Deletes expired responses; returns how many. */
   async expire(): Promise<number> {
     const rows = await this.#database.query(
       `DELETE FROM response WHERE id IN (SELECT id FROM response
@@ -284,6 +249,9 @@ class DatabaseResponseStore implements ResponseStore {
     return rows.length;
   }
 
+  /**
+   * Gives up the responses whose runners are gone: they have failed, and their clients pay nothing.
+   */
   async endInterrupted(stopped: () => boolean): Promise<void> {
     const endOne = (): Promise<boolean> => {
       const at = this.#clock.now();
@@ -297,7 +265,6 @@ function* insert(
   account: string,
   response: StoredResponse,
   at: number,
-  forMs: number,
   leaseUntil: number | null,
 ): Transaction<void> {
   const { id, status, previous = null, input, body } = response;
@@ -312,7 +279,7 @@ function* insert(
       JSON.stringify(input),
       JSON.stringify(body),
       at,
-      at + forMs,
+      at + responseRetentionMs,
       leaseUntil,
     ],
   };
