@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../storage/database.ts';
+import { placesOf } from '../storage/sql.ts';
 
 /** The names of those ids that are users. */
 export const userNames = (database: Database, ids: readonly string[]) =>
@@ -15,11 +16,8 @@ async function namesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) return new Map();
-  const places = wanted.map((_, index) => `$${index + 1}`).join();
-  const rows = await database.query(
-    `SELECT id, name FROM ${table} WHERE id IN (${places})`,
-    wanted,
-  );
+  const sql = `SELECT id, name FROM ${table} WHERE id IN (${placesOf(wanted)})`;
+  const rows = await database.query(sql, wanted);
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }
 
