@@ -506,7 +506,7 @@ class HeldReservation implements Reservation {
   }
 
   extend(more: Nano): Nano {
-    if (this.#ended || this.#waits !== undefined || more <= 0n || !this.#isBacked()) return 0n;
+    if (this.#ended || this.#waits !== undefined || more <= 0n || !this.#ensureBacked()) return 0n;
     return this.#take(more);
   }
 
@@ -546,7 +546,7 @@ class HeldReservation implements Reservation {
    * After a fence, reserves the same amount again if it is free; otherwise the request goes on
    * unbacked.
    */
-  #isBacked(): boolean {
+  #ensureBacked(): boolean {
     if (this.#epoch === this.#till.epoch) return true;
     const floats = this.#till.renew(this.#floats);
     if (floats.some((float) => float.free < this.amount || float.frozen)) return false;
@@ -580,7 +580,7 @@ class HeldReservation implements Reservation {
    */
   async #wait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano> {
     const epoch = this.#till.epoch;
-    const backed = this.#isBacked();
+    const backed = this.#ensureBacked();
     const behind = backed ? 0n : this.amount;
     const floats = backed ? this.#floats : this.#till.renew(this.#floats);
     const demand: Demand = { want: behind + more, minimum: behind + minimum, shape: 'stream' };
@@ -613,7 +613,7 @@ class HeldReservation implements Reservation {
    */
   async #settleSlowly(charge: Charge): Promise<SettleResult> {
     let extra = 0n;
-    if (charge.cost > this.amount && this.#isBacked()) {
+    if (charge.cost > this.amount && this.#ensureBacked()) {
       const [user] = this.#floats;
       const take = (amount: Nano): void => {
         user.reserve(amount);
@@ -632,7 +632,7 @@ class HeldReservation implements Reservation {
         ).taken;
       if (epoch !== this.#till.epoch) extra = 0n;
     }
-    if (this.#isBacked()) return this.#till.charge(charge, this.#floats, this.amount, extra);
+    if (this.#ensureBacked()) return this.#till.charge(charge, this.#floats, this.amount, extra);
     return this.#till.chargeLate(charge, this.#floats);
   }
 }
