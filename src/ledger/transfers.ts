@@ -1,5 +1,5 @@
 import type { Nano } from '../base/money.ts';
-import type { Transaction } from '../storage/database.ts';
+import type { Row, Transaction } from '../storage/database.ts';
 import { integerColumn, integerColumnOrZero, placesOf, textColumn } from '../storage/sql.ts';
 
 /** A user's funds by the ledger's own counters. */
@@ -101,15 +101,17 @@ export function* transfersOf(
       ORDER BY at, id`,
     params: [account, from, to],
   };
-  return rows.map((row) => ({
-    id: textColumn(row, 'id'),
-    at: Number(integerColumn(row, 'at')),
-    amount: integerColumn(row, 'amount'),
-    code: textColumn(row, 'code'),
-    other: textColumn(row, 'other'),
-    ref: row['ref'] === null ? undefined : textColumn(row, 'ref'),
-  }));
+  return rows.map(transferOf);
 }
+
+const transferOf = (row: Row): AccountTransfer => ({
+  id: textColumn(row, 'id'),
+  at: Number(integerColumn(row, 'at')),
+  amount: integerColumn(row, 'amount'),
+  code: textColumn(row, 'code'),
+  other: textColumn(row, 'other'),
+  ref: row['ref'] === null ? undefined : textColumn(row, 'ref'),
+});
 
 /** The sum of `transfersOf` over a period. */
 export function* transferSum(account: string, { from, to }: LedgerPeriod): Transaction<Nano> {
@@ -130,22 +132,14 @@ export function* chargeOf(
   readonly refunds: readonly AccountTransfer[];
 }> {
   const [row] = yield {
-    sql: "SELECT id, at, amount, code, ref FROM transfer WHERE id=$1 AND debit=$2 AND credit='revenue'",
+    sql: "SELECT id, at, amount, code, ref, credit AS other FROM transfer WHERE id=$1 AND debit=$2 AND credit='revenue'",
     params: [id, account],
   };
   const back = yield {
-    sql: "SELECT id, at, amount, code, ref FROM transfer WHERE ref=$1 AND credit=$2 AND code='refund' ORDER BY at, id",
+    sql: "SELECT id, at, amount, code, ref, debit AS other FROM transfer WHERE ref=$1 AND credit=$2 AND code='refund' ORDER BY at, id",
     params: [id, account],
   };
-  const moveOf = (found: typeof row): AccountTransfer => ({
-    id: textColumn(found, 'id'),
-    at: Number(integerColumn(found, 'at')),
-    amount: integerColumn(found, 'amount'),
-    code: textColumn(found, 'code'),
-    other: 'revenue',
-    ref: found?.['ref'] === null ? undefined : textColumn(found, 'ref'),
-  });
-  return { charge: row && moveOf(row), refunds: back.map(moveOf) };
+  return { charge: row && transferOf(row), refunds: back.map(transferOf) };
 }
 
 /** What was refunded of these charges of the account, by charge; one without a refund is absent. */
