@@ -122,15 +122,10 @@ function* prove(
     onProgress(
       names.map((rule, index) => {
         const found = problems.filter(({ query }) => query === rule).map(({ row }) => row);
-        const state =
-          index < done
-            ? found.length === 0
-              ? 'ok'
-              : 'failed'
-            : index === done && running
-              ? 'running'
-              : 'waiting';
-        return { rule, state, problems: found };
+        if (index > done || (index === done && !running))
+          return { rule, state: 'waiting', problems: found };
+        const ended = found.length === 0 ? 'ok' : 'failed';
+        return { rule, state: index < done ? ended : 'running', problems: found };
       }),
     );
   for (const [index, [query, sql]] of Object.entries(all).entries()) {
