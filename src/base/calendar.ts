@@ -58,7 +58,7 @@ function dayText(utc: number): string {
 /**
  * When the day begins in the zone: the first moment whose local time is not before its midnight.
  */
-export function startOfDay(zone: string, day: string): number {
+function startOfDay(zone: string, day: string): number {
   const midnight = Date.parse(day);
   const guess = midnight - zoneOffsetMs(zone, midnight);
   const start = midnight - zoneOffsetMs(zone, guess);

@@ -88,10 +88,6 @@ export class Connection implements ResponseListener {
     ready(this);
   }
 
-  get busy(): boolean {
-    return this.#call !== undefined;
-  }
-
   carry(call: ConnectionCall, { head, body, firstByteLooks, idleLooks }: OutgoingRequest): void {
     this.#call = call;
     this.#left = false;
