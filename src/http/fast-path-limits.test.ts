@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
-import { client, listening, plain } from '../../test/support/raw-client.ts';
-import { systemClock } from '../base/clock.ts';
-import { FastPath } from './fast-path.ts';
+import { expect, test } from 'vitest';
+import { client, listening, openFastPath, plain } from '../../test/support/raw-client.ts';
+import type { FastPath } from './fast-path.ts';
 import { ClientResponse } from './client-response.ts';
 import { NodeResponseWriter } from './node-transport.ts';
 import type { ResponseWriter } from './transport.ts';
@@ -14,14 +13,7 @@ async function open(): Promise<{ port: number; fastPath: FastPath; writers: Resp
     response.writeHead(401, { 'content-length': 0 }).end(),
   );
   const writers: ResponseWriter[] = [];
-  const fastPath = new FastPath(server, {
-    paths: new Map([['/v1/plain', true]]),
-    clock: systemClock,
-    keepAliveTimeoutMs: 75_000,
-    bodyBytesMax: 1_000_000,
-    serve: (_request, writer) => writers.push(writer),
-  });
-  onTestFinished(() => fastPath.closeAll());
+  const fastPath = openFastPath(server, (_request, writer) => writers.push(writer));
   return { port: await listening(server), fastPath, writers };
 }
 

@@ -7,11 +7,10 @@ import {
 } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { client, listening, plain } from '../../test/support/raw-client.ts';
-import { systemClock } from '../base/clock.ts';
+import { client, listening, openFastPath, plain } from '../../test/support/raw-client.ts';
 import { seededRandom } from '../base/random.ts';
 import { collectBody } from './request-body.ts';
-import { FastPath, type FastPathRequest } from './fast-path.ts';
+import type { FastPath, FastPathOptions } from './fast-path.ts';
 import { NodeResponseWriter } from './node-transport.ts';
 import type { ResponseWriter } from './transport.ts';
 
@@ -23,12 +22,10 @@ interface Heard {
   readonly body: string;
 }
 
-type Serve = (request: FastPathRequest, writer: ResponseWriter) => void;
-
 const answerOf = (heard: Heard): string => JSON.stringify(heard);
 
 /** Sends the request back as the response. */
-const echo: Serve = ({ url, headers, body }, writer) => {
+const echo: FastPathOptions['serve'] = ({ url, headers, body }, writer) => {
   const answer = answerOf({
     by: 'fast path',
     method: 'POST',
@@ -49,18 +46,10 @@ function echoNode(request: IncomingMessage, response: ServerResponse): void {
 }
 
 async function open(
-  serve: Serve = echo,
+  serve: FastPathOptions['serve'] = echo,
 ): Promise<{ port: number; fastPath: FastPath; server: Server }> {
   const server = createServer(echoNode);
-  const paths = new Map([['/v1/plain', true]]);
-  const fastPath = new FastPath(server, {
-    paths,
-    clock: systemClock,
-    keepAliveTimeoutMs: 75_000,
-    bodyBytesMax: 1_000_000,
-    serve,
-  });
-  onTestFinished(() => fastPath.closeAll());
+  const fastPath = openFastPath(server, serve);
   return { port: await listening(server), fastPath, server };
 }
 
@@ -229,15 +218,7 @@ async function openWaiting(): Promise<{
   const server = createServer((request, response) =>
     collectBody(request, request.headers, Infinity, () => serve(new NodeResponseWriter(response))),
   );
-  const paths = new Map([['/v1/plain', true]]);
-  const fastPath = new FastPath(server, {
-    paths,
-    clock: systemClock,
-    keepAliveTimeoutMs: 75_000,
-    bodyBytesMax: 1_000_000,
-    serve: (_request, writer) => serve(writer),
-  });
-  onTestFinished(() => fastPath.closeAll());
+  openFastPath(server, (_request, writer) => serve(writer));
   return {
     port: await listening(server),
     told,

@@ -1,6 +1,8 @@
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { FastPath, type FastPathOptions } from '../../src/http/fast-path.ts';
 
 /** Its port, on loopback, until the test ends. */
 export async function listening(server: Server): Promise<number> {
@@ -41,3 +43,16 @@ export function client(port: number): Client {
 /** A request that the fast path reads itself. */
 export const plain = (body: string, more = ''): string =>
   `POST /v1/plain HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+
+/** Reads requests such as `plain` before the server's own listener does, until the test ends. */
+export function openFastPath(server: Server, serve: FastPathOptions['serve']): FastPath {
+  const fastPath = new FastPath(server, {
+    paths: new Map([['/v1/plain', true]]),
+    clock: systemClock,
+    keepAliveTimeoutMs: 75_000,
+    bodyBytesMax: 1_000_000,
+    serve,
+  });
+  onTestFinished(() => fastPath.closeAll());
+  return fastPath;
+}
