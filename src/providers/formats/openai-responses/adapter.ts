@@ -35,7 +35,13 @@ import { jsonHeaders } from '../json-request.ts';
 import { objectIn, noObject, readStreamed } from '../reply.ts';
 import { responsesOutputTokensMin } from './chat-request.ts';
 import { responseFailure } from './chat.ts';
-import { rewriteResponse, responseExtras, withExtras, responsesQuantities } from './response.ts';
+import {
+  outputWords,
+  rewriteResponse,
+  responseExtras,
+  withExtras,
+  responsesQuantities,
+} from './response.ts';
 import { ResponsesCollector, ResponsesStream } from './stream.ts';
 import type { CreateResponse, ResponseItem, ResponseResource } from './types.ts';
 
@@ -197,7 +203,7 @@ function readNative(
     quantities,
     pricingFacts: { ...extras.told, ...servedTier(call, body).told },
     upstreamId: textOf(body.id),
-    outputText: quantities ? '' : JSON.stringify(body.output),
+    outputText: quantities ? '' : outputWords(body.output),
   };
 }
 

@@ -207,6 +207,20 @@ export function withExtras(
 }
 
 /**
+ * What the model wrote in the items of an answer: the texts whose deltas a stream counts. Ids,
+ * types and sealed reasoning are no text of it.
+ */
+export const outputWords = (output: Documented<ResponseResource>['output']): string =>
+  objectsOf(output).map(itemWords).join('');
+
+function itemWords({ summary, content, ...item }: Documented<ResponseItem>): string {
+  const parts = [...objectsOf(summary), ...objectsOf(content)];
+  const texts = parts.map((part) => textOf(part.text) ?? textOf(part.refusal));
+  const call = textOf(item.arguments) ?? textOf(item.input) ?? textOf(item.code);
+  return [textOf(content), ...texts, call].join('');
+}
+
+/**
  * The quantities of a response's `usage` (developers.openai.com/api/reference/responses, 2026-08).
  * It counts as chat does under other names, so that the same corrections apply.
  */

@@ -26,6 +26,7 @@ import { responseFailure } from './chat.ts';
 import {
   cutResponse,
   memberText,
+  outputWords,
   rewriteResponse,
   toolCallCounts,
   responseExtras,
@@ -230,9 +231,14 @@ export class ResponsesCollector implements StreamCollector {
       quantities,
       pricingFacts: cut === undefined ? this.meter.pricingFacts : undefined,
       upstreamId: this.meter.upstreamId,
-      outputText: quantities ? '' : utf8(response),
+      outputText: quantities ? '' : wordsOf(response),
     };
   }
+}
+
+function wordsOf(response: string): string {
+  const body: Documented<ResponseResource> | undefined = objectOf(parse(utf8(response)));
+  return outputWords(body?.output);
 }
 
 /** Puts the text of a delta into an item, by the delta's type. */

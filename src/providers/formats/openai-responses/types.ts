@@ -121,6 +121,8 @@ export interface ResponseItem {
   readonly namespace?: string;
   readonly arguments?: string;
   readonly input?: string;
+  /** Of the code interpreter. */
+  readonly code?: string | null;
   readonly output?: string | readonly ResponsePart[];
   /** Of reasoning. */
   readonly summary?: readonly ResponsePart[];
