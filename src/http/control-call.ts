@@ -1,13 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A reply to one of Tollgate's own calls: a token, an order, a status. */
-export interface ControlReply {
-  readonly status: number;
-  readonly text: string;
-}
-
-/** One small call that is not on the hot path. */
-export interface ControlCall {
+/** One of Tollgate's own small calls, for a token, an order or a status. */
+interface ControlCall {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -20,7 +14,7 @@ export interface ControlCall {
 }
 
 /** A reply with what some callers have to verify: the bytes as they came, and the headers. */
-export interface ControlResponse {
+interface ControlResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
@@ -78,7 +72,7 @@ export async function postControl(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,
-): Promise<ControlReply> {
+): Promise<{ readonly status: number; readonly text: string }> {
   const { status, bytes } = await callControl(url, { method: 'POST', headers, body });
   return { status, text: bytes.toString('utf8') };
 }

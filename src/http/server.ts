@@ -113,7 +113,7 @@ export function checkHeads(server: Server, unreadable: UnreadableAnswer): void {
   };
   const listeners = server.listeners('request');
   server.removeAllListeners('request').on('request', (request, response) => {
-    const count = hostsOf(request);
+    const count = countHosts(request);
     if (count === 1 || (count === 0 && request.httpVersion === '1.0'))
       for (const listener of listeners) listener.call(server, request, response);
     else refuse(response, unreadable('host', { count: count === 0 ? 'no' : String(count) }));
@@ -129,7 +129,7 @@ export function checkHeads(server: Server, unreadable: UnreadableAnswer): void {
 const expectCharsMax = 100;
 
 /** Counts the Host headers: node:http keeps the first of several and drops the others. */
-function hostsOf({ rawHeaders }: IncomingMessage): number {
+function countHosts({ rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
@@ -168,15 +168,15 @@ const refusedSockets = new WeakSet<Socket>();
 function turnAway(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
   if (refusedSockets.has(socket)) return;
   refusedSockets.add(socket);
-  sayBehind(socket, why);
+  sendBehind(socket, why);
 }
 
-function sayBehind(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
+function sendBehind(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
   const answer = answerUnderWay(socket);
   // Pipelined responses take the connection one after the other. The malformed request itself gets
   // none.
   if (answer?.req.complete === true && !socket.destroyed)
-    return void answer.once('close', () => setImmediate(sayBehind, socket, why));
+    return void answer.once('close', () => setImmediate(sendBehind, socket, why));
   if (!socket.writable || answer?.headersSent === true) return void socket.destroy();
   const { status, body, id } = why;
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nx-request-id: ${id}\r\nconnection: close`;
