@@ -155,7 +155,8 @@ export class Upstream implements ConnectionOwner {
   #opening = 0;
   #looking: NodeJS.Timeout | undefined;
   #closing = false;
-  #emptied: () => void = () => {};
+  /** Called once there is no connection. */
+  readonly #emptied: (() => void)[] = [];
 
   constructor(baseUrl: string, limits: UpstreamLimits) {
     const url = new URL(baseUrl);
@@ -285,7 +286,7 @@ export class Upstream implements ConnectionOwner {
     if (this.#connections.size > 0) return;
     clearInterval(this.#looking);
     this.#looking = undefined;
-    this.#emptied();
+    for (const resolve of this.#emptied.splice(0)) resolve();
   }
 
   readonly #look = (): void => {
@@ -311,11 +312,7 @@ export class Upstream implements ConnectionOwner {
   #empty(): Promise<void> {
     if (this.#connections.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const others = this.#emptied;
-      this.#emptied = () => {
-        others();
-        resolve();
-      };
+      this.#emptied.push(resolve);
     });
   }
 }
