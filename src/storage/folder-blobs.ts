@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ByteRange } from '../base/byte-range.ts';
 import { errorCodeOf } from '../base/thrown.ts';
-import type { Blobs } from './blobs.ts';
+import { type Blobs, requireKey } from './blobs.ts';
 
 /**
  * Blobs as files of `folder`, spread over folders of two characters, since folders of very many
@@ -75,9 +75,8 @@ class FolderBlobs implements Blobs {
 
   async close(): Promise<void> {}
 
-  /** Tollgate makes the keys; the check still keeps every path inside the folder. */
   #path(key: string): string {
-    if (!/^\w{4,}$/.test(key)) throw new Error('this is no key of a blob');
+    requireKey(key);
     return join(this.#folder, key.slice(-2), key);
   }
 }

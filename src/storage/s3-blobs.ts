@@ -4,7 +4,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import type { ByteRange } from '../base/byte-range.ts';
 import type { Clock } from '../base/clock.ts';
 import { type AwsKeys, AwsSigner, uriEncoded } from '../base/sigv4.ts';
-import type { Blobs } from './blobs.ts';
+import { type Blobs, requireKey } from './blobs.ts';
 
 /** A bucket and a prefix in it. */
 export interface S3Place {
@@ -129,7 +129,7 @@ class S3Blobs implements Blobs {
   }
 
   #path(key: string): string {
-    if (!/^\w{4,}$/.test(key)) throw new Error('this is no key of a blob');
+    requireKey(key);
     return `${this.#prefix}${key}`;
   }
 }
