@@ -67,6 +67,10 @@ function* firstHour(): Transaction<number | undefined> {
   return first === undefined ? undefined : startOfHour(first);
 }
 
+const dayTables = ['usage_day', 'usage_day_line'];
+/** The columns that tell the requests of an hour or a day apart. */
+const kinds = 'key_id, model, capability, status, estimated';
+
 /** Adds complete hours, all of one day, to that day. `account`: only this account's. */
 function addToDay({ from, to }: TimeRange, account?: string): readonly Statement[] {
   const day = startOfUtcDay(from);
@@ -87,14 +91,13 @@ function addToDay({ from, to }: TimeRange, account?: string): readonly Statement
       params: values.params,
     };
   };
-  const kinds = 'key_id, model, capability, status, estimated';
   return [
     adding('usage_day', kinds, ['requests', 'cost']),
     adding('usage_day_line', `${kinds}, measure`, ['quantity', 'cost']),
   ];
 }
 
-const kindColumns = 'account, hour, key_id, model, capability, status, estimated';
+const kindColumns = `account, hour, ${kinds}`;
 const kindOfRecord = (hour: () => string): string =>
   `r.account, ${hour()}, r.key_id, r.model, r.capability, r.status, r.estimated`;
 
@@ -286,7 +289,7 @@ function* rebuilding(
 function* sumDay(account: string, at: number): Transaction<void> {
   const from = startOfUtcDay(at);
   const complete = startOfHour(yield* rolledUntil());
-  for (const table of ['usage_day', 'usage_day_line'])
+  for (const table of dayTables)
     yield { sql: `DELETE FROM ${table} WHERE account=$1 AND day=$2`, params: [account, from] };
   for (const statement of addToDay({ from, to: Math.min(from + dayMs, complete) }, account))
     yield statement;
@@ -326,7 +329,7 @@ export function rewind(database: Database, { from: hour, to: until }: TimeRange)
           sql: `DELETE FROM ${table} WHERE account=$1 AND hour>=$2`,
           params: [account, hour],
         };
-      for (const table of ['usage_day', 'usage_day_line'])
+      for (const table of dayTables)
         yield { sql: `DELETE FROM ${table} WHERE account=$1 AND day>$2`, params: [account, hour] };
       yield* sumDay(account, hour);
       yield* sumKeys(account);
