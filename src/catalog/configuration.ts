@@ -1,9 +1,9 @@
+import type { Env } from '../base/env.ts';
 import type { Serves } from './build-snapshot.ts';
 import { type Bundled, defaultUsdRatePpm } from './bundled.ts';
 import { exactDecimal, ppmPlaces } from './decimal.ts';
 import type { ConfigProblem } from './problem.ts';
 import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
-import type { Environment } from './yaml-source.ts';
 
 /**
  * The models that the operator sells, the groups that may buy them and the channels that serve
@@ -114,7 +114,7 @@ export interface VendorFacts {
 }
 
 export interface ConfigurationContext {
-  readonly env: Environment;
+  readonly env: Env;
   readonly vendors: readonly VendorFacts[];
   readonly serves: Serves;
   /** Wall clock, ms. */
@@ -139,7 +139,7 @@ export function usdRate(text: string): bigint | string {
 }
 
 /** The rate of the environment, or the usual one; the reason where the variable is wrong. */
-export function environmentUsdRate(env: Environment): bigint | string {
+export function environmentUsdRate(env: Env): bigint | string {
   const written = env[usdRateVariable];
   return written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
 }

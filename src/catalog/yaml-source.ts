@@ -8,10 +8,9 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
+import type { Env } from '../base/env.ts';
 import { reason, type Reason } from '../base/reason.ts';
 import { type ConfigPath, type ConfigProblem, pathText, problemAt } from './problem.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * A YAML (or JSON) file as plain maps, lists and text. Numbers stay text as they were written, so
@@ -35,7 +34,7 @@ const placeholder = new RegExp(`${open}([^${close}]*)${close}|${escaped}`, 'g');
  * `environment` fills `${NAME}` in values (`$${` is a plain `${`); undefined leaves them unchanged.
  * Reports mistakes in the text as problems and never throws.
  */
-export function readYaml(text: string, environment?: Environment): YamlSource {
+export function readYaml(text: string, environment?: Env): YamlSource {
   const reader = new Reader(text, environment);
   const value = reader.read();
   return { value, problems: reader.problems, lineOf: (path) => reader.lineOf(path) };
@@ -46,12 +45,12 @@ class Reader {
   readonly #lines = new Map<string, number>();
   readonly #counter = new LineCounter();
   readonly #document;
-  readonly #environment: Environment | undefined;
+  readonly #environment: Env | undefined;
   /** The maps and lists that are being read: an alias to one of them would never end. */
   readonly #around = new Set<unknown>();
   #nodes = 0;
 
-  constructor(text: string, environment: Environment | undefined) {
+  constructor(text: string, environment: Env | undefined) {
     const prepared =
       environment === undefined
         ? text

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Env } from '../base/env.ts';
 import { byCommand } from '../accounts/audit.ts';
 import { systemClock } from '../base/clock.ts';
 import { toPlainText } from '../base/plain-text.ts';
@@ -17,7 +18,7 @@ import { vendors } from '../providers/index.ts';
 import type { Database } from '../storage/database.ts';
 import { loadMasterKey, openSealer } from '../storage/seal.ts';
 import { Failure, grouped, print, type SharedOptions } from './command-io.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { withDatabase } from './installation.ts';
 import { paint, paintMoney, table } from './terminal.ts';
 
 /** Channels as the console's list of channels shows them, without their keys. */

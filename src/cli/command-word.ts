@@ -1,5 +1,5 @@
 import { basename, delimiter, dirname, join, relative } from 'node:path';
-import type { Env } from './installation.ts';
+import type { Env } from '../base/env.ts';
 
 /** How this process was started. */
 interface Started {

@@ -1,6 +1,6 @@
+import type { Env } from '../base/env.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { countPhrase, print, type SharedOptions } from './command-io.ts';
-import type { Env } from './installation.ts';
 import { readConfigurationFile } from './serve.ts';
 import { paint } from './terminal.ts';
 

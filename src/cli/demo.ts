@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Env } from '../base/env.ts';
 import { simConfig } from '../../sim/catalog.ts';
 import { type Sim, startSim } from '../../sim/index.ts';
 import { signinVariables } from '../../sim/signin/apps.ts';
@@ -13,7 +14,6 @@ import { type Gateway, openGateway } from '../app/gateway.ts';
 import { enrol } from '../signin/enrol.ts';
 import type { SigninSettings } from '../signin/settings.ts';
 import { defaultPort, gatewayOptions, type ServeOptions } from './gateway-options.ts';
-import type { Env } from './installation.ts';
 import { print } from './command-io.ts';
 import { paint, paintMoney } from './terminal.ts';
 import { shellWord, thisCommand } from './command-word.ts';

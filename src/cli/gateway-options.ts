@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Env } from '../base/env.ts';
 import about from '../../package.json' with { type: 'json' };
 import type { GatewayOptions } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
@@ -15,7 +16,7 @@ import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { loadMasterKey, oldMasterKey } from '../storage/seal.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import { Failure, type SharedOptions } from './command-io.ts';
-import { type Env, makeInstallation, sqliteThread, utcOffset } from './installation.ts';
+import { makeInstallation, sqliteThread, utcOffset } from './installation.ts';
 
 export interface ServeOptions extends SharedOptions {
   readonly config?: string;

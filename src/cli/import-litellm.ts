@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
+import type { Env } from '../base/env.ts';
 import { systemClock } from '../base/clock.ts';
 import { loadBundled } from '../catalog/bundled.ts';
 import { utcDate } from '../catalog/configuration.ts';
@@ -11,7 +12,6 @@ import { decimalText } from '../base/money.ts';
 import { type ConvertedConfig, convertLitellm } from '../imports/litellm.ts';
 import { litellmList } from '../imports/litellm-prices.ts';
 import { vendors } from '../providers/index.ts';
-import type { Env } from './installation.ts';
 import { Failure, print, type SharedOptions, countPhrase, readText } from './command-io.ts';
 import { readConfigurationText } from './serve.ts';
 import { usdRateOf } from './usd-rate.ts';

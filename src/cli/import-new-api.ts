@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Env } from '../base/env.ts';
 import { systemClock } from '../base/clock.ts';
 import { decimalText, formatYuan } from '../base/money.ts';
 import { toPlainText } from '../base/plain-text.ts';
@@ -13,7 +14,7 @@ import { runImport } from '../imports/importer.ts';
 import { vendors } from '../providers/index.ts';
 import type { Database } from '../storage/database.ts';
 import { loadMasterKey, masterKeyBytes, openSealer, type Sealer } from '../storage/seal.ts';
-import { type Env, makeInstallation, withDatabase, withDatabaseIfAny } from './installation.ts';
+import { makeInstallation, withDatabase, withDatabaseIfAny } from './installation.ts';
 import { Failure, print, type SharedOptions, countPhrase } from './command-io.ts';
 import { doneOf, withProgress } from './progress.ts';
 import { usdRateOf } from './usd-rate.ts';

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import type { Env } from '../base/env.ts';
 import { firstOperator } from '../accounts/identities.ts';
 import type { User } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
@@ -12,7 +13,7 @@ import { vendors } from '../providers/index.ts';
 import type { Database } from '../storage/database.ts';
 import { sameData, shellWord, thisCommand } from './command-word.ts';
 import { countPhrase, Failure, print, type SharedOptions } from './command-io.ts';
-import { type Env, findInstallation, makeInstallation, withDatabase } from './installation.ts';
+import { findInstallation, makeInstallation, withDatabase } from './installation.ts';
 import { configurationOf, readConfigurationText } from './serve.ts';
 import { keySteps, linkSpan, usualFile } from './serve-lines.ts';
 import { paint } from './terminal.ts';

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Env } from '../base/env.ts';
 import { parseUtcOffset } from '../base/calendar.ts';
 import { ledgerProcedures } from '../ledger/procedures.ts';
 import { migrations } from '../app/schema.ts';
@@ -9,8 +10,6 @@ import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open, type OpenOptions, sqlitePath } from '../storage/open.ts';
 import { Failure } from './command-io.ts';
-
-export type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Where an installation keeps its data. The same for every command, so that they work beside a

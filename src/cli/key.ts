@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts';
 import { type AuditedAction, byCommand, writeAudit } from '../accounts/audit.ts';
 import { endOldSecret, type Grace, graces, rotateKey } from '../accounts/key-secrets.ts';
 import {
@@ -21,7 +22,7 @@ import { isNetwork } from '../http/client-address.ts';
 import { bump } from '../storage/changes.ts';
 import type { Transaction, Database } from '../storage/database.ts';
 import { everyPage, Failure, print, type SharedOptions, timeIn, yuanOption } from './command-io.ts';
-import { type Env, utcOffset, withDatabase } from './installation.ts';
+import { utcOffset, withDatabase } from './installation.ts';
 import { table } from './terminal.ts';
 import { noUser, userNamed } from './user.ts';
 

@@ -1,7 +1,8 @@
+import type { Env } from '../base/env.ts';
 import { systemClock } from '../base/clock.ts';
 import { issueLink, linkAddress } from '../signin/enrol.ts';
 import { defaultPort, publicUrl } from './gateway-options.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { withDatabase } from './installation.ts';
 import { Failure, print, type SharedOptions } from './command-io.ts';
 import { linkSpan } from './serve-lines.ts';
 import { noUser, userNamed } from './user.ts';

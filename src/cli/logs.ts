@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Env } from '../base/env.ts';
 import { toPlainText } from '../base/plain-text.ts';
 import { systemClock } from '../base/clock.ts';
 import type { OperatorRequest, OperatorRequestDetail } from '../console/contract.ts';
@@ -6,7 +7,7 @@ import { operatorRequests, requestDetail } from '../console/operator/requests.ts
 import { requestLogPage, type RequestLogQuery } from '../request-log/queries.ts';
 import type { Database } from '../storage/database.ts';
 import { Failure, print, type SharedOptions, timeOption, toSecond } from './command-io.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { withDatabase } from './installation.ts';
 import { forStream, paint, paintState, table } from './terminal.ts';
 import { filteredUser } from './user.ts';
 

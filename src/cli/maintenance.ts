@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { Env } from '../base/env.ts';
 import { formatYuan } from '../base/money.ts';
 import { check as checkLedger, operatorLosses, type RuleProgress } from '../ledger/check.ts';
 import { newerRelease } from '../app/database.ts';
@@ -10,13 +11,7 @@ import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open, sqlitePath } from '../storage/open.ts';
 import { doneOf, withProgress } from './progress.ts';
-import {
-  type Env,
-  type Installation,
-  longWork,
-  makeInstallation,
-  withDatabase,
-} from './installation.ts';
+import { type Installation, longWork, makeInstallation, withDatabase } from './installation.ts';
 import { paint } from './terminal.ts';
 import { countPhrase, Failure, grouped, print, type SharedOptions } from './command-io.ts';
 

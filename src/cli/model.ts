@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts';
 import type { OperatorModel, UnitPrice } from '../console/contract.ts';
 import { systemClock } from '../base/clock.ts';
 import { modelView } from '../console/operator/models.ts';
@@ -5,7 +6,7 @@ import { channelActivity } from '../console/operator/serving.ts';
 import { windowTexts } from '../catalog/price-windows.ts';
 import { storedCatalog } from '../catalog/stored-catalog.ts';
 import { print, type SharedOptions } from './command-io.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { withDatabase } from './installation.ts';
 import { table } from './terminal.ts';
 
 /** Models that are or were sold, with their prices, as the console shows them to operators. */

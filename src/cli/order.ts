@@ -1,10 +1,11 @@
+import type { Env } from '../base/env.ts';
 import { formatYuan } from '../base/money.ts';
 import { operatorOrders } from '../console/user/orders.ts';
 import { instant, nanoOf, yuan } from '../console/format.ts';
 import { listOrders, listUnmatched, type PaymentOrderState } from '../payments/orders.ts';
 import type { WalletId } from '../payments/wallet.ts';
 import { print, type SharedOptions, timeOption, toSecond } from './command-io.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { withDatabase } from './installation.ts';
 import { table } from './terminal.ts';
 import { filteredUser } from './user.ts';
 

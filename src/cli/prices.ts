@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts';
 import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { systemClock } from '../base/clock.ts';
 import { importPrices, type PriceImport } from '../catalog/import-prices.ts';
@@ -7,7 +8,7 @@ import { readYaml } from '../catalog/yaml-source.ts';
 import { ofMillionths } from '../base/fraction.ts';
 import { litellmList, pricesFrom } from '../imports/litellm-prices.ts';
 import type { Database } from '../storage/database.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { withDatabase } from './installation.ts';
 import { print, countPhrase, type SharedOptions, readText } from './command-io.ts';
 import { paint } from './terminal.ts';
 import { usdRateOf } from './usd-rate.ts';

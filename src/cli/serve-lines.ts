@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { Env } from '../base/env.ts';
 import { listKeys } from '../accounts/keys.ts';
 import { linkLifeMs } from '../accounts/identities.ts';
 import { listUsers } from '../accounts/users.ts';
@@ -9,7 +10,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Database } from '../storage/database.ts';
 import { sameData, shellWord, thisCommand } from './command-word.ts';
 import { countPhrase } from './command-io.ts';
-import { type Env, findInstallation, withoutPassword } from './installation.ts';
+import { findInstallation, withoutPassword } from './installation.ts';
 import { paint } from './terminal.ts';
 
 interface Started {

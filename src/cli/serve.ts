@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts';
 import { type Gateway, openGateway, serves } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
 import type {
@@ -13,7 +14,6 @@ import { signInMethods, type SigninSettings } from '../signin/settings.ts';
 import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
 import { countPhrase, Failure, print, readText } from './command-io.ts';
 import { defaultPort, gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
-import type { Env } from './installation.ts';
 import { noVendorText, priceLines, publicModelsLines, serveLines } from './serve-lines.ts';
 import { paint } from './terminal.ts';
 import { clusterWorker, type WorkerReady } from './workers/worker.ts';

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
+import type { Env } from '../base/env.ts';
 import { listUsers } from '../accounts/users.ts';
 import { transfersOf } from '../ledger/transfers.ts';
 import { sqlitePath } from '../storage/open.ts';
 import { thisCommand } from './command-word.ts';
 import { demoRef } from './demo-ref.ts';
 import type { ServeOptions } from './gateway-options.ts';
-import { type Env, findInstallation, withDatabase } from './installation.ts';
+import { findInstallation, withDatabase } from './installation.ts';
 import { unreadFileLines } from './serve-lines.ts';
 import { configurationOf, serve } from './serve.ts';
 import { clusterWorker } from './workers/worker.ts';

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts';
 import about from '../../package.json' with { type: 'json' };
 import { paymentAttention } from '../app/console.ts';
 import { systemClock } from '../base/clock.ts';
@@ -10,7 +11,7 @@ import { type NodeReport, nodeReports } from '../gateway/reports/report.ts';
 import type { Database } from '../storage/database.ts';
 import { channelTable, channelViews, hourNote } from './channel.ts';
 import { countPhrase, print, type SharedOptions } from './command-io.ts';
-import { type Env, type Installation, withDatabase, withoutPassword } from './installation.ts';
+import { type Installation, withDatabase, withoutPassword } from './installation.ts';
 import { isTrouble, paint, paintMoney, paintState } from './terminal.ts';
 
 /** Whether a gateway runs on this installation, and what it reports. */

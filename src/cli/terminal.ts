@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Env } from '../base/env.ts';
 import { toPlainText } from '../base/plain-text.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const codes = {
   bold: [1, 22],

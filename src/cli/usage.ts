@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts';
 import { keyNamesOf } from '../accounts/user-keys.ts';
 import { userNames } from '../accounts/names.ts';
 import { systemClock } from '../base/clock.ts';
@@ -12,7 +13,7 @@ import {
   type SharedOptions,
   timeOption,
 } from './command-io.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { withDatabase } from './installation.ts';
 import { paintMoney, table } from './terminal.ts';
 import { filteredUser } from './user.ts';
 

@@ -1,6 +1,6 @@
+import type { Env } from '../base/env.ts';
 import { defaultUsdRatePpm } from '../catalog/bundled.ts';
 import { usdRate, usdRateVariable } from '../catalog/configuration.ts';
-import type { Env } from './installation.ts';
 import { Failure } from './command-io.ts';
 
 export interface UsdRate {

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts';
 import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { plainName } from '../accounts/text-fields.ts';
 import {
@@ -18,7 +19,7 @@ import { fundsOf } from '../ledger/transfers.ts';
 import { enrol, suspendUser } from '../signin/enrol.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { everyPage, Failure, print, type SharedOptions, yuanOption } from './command-io.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { withDatabase } from './installation.ts';
 import { paint, paintMoney, paintState, table } from './terminal.ts';
 
 /** The same as in the console, where the user reads it. */

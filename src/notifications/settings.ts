@@ -1,4 +1,5 @@
 import { isEmail } from '../accounts/text-fields.ts';
+import type { Env } from '../base/env.ts';
 
 /** The ways to reach operators and users with alerts. A way that is absent is not used. */
 export interface NotificationSettings {
@@ -23,8 +24,6 @@ export interface WebhookSettings {
   readonly secret: string;
 }
 
-type NotificationEnvironment = Readonly<Record<string, string | undefined>>;
-
 const usualTroubleMinutes = 5;
 const secretBytesMin = 16;
 
@@ -32,9 +31,7 @@ const secretBytesMin = 16;
  * Reads the settings from the environment. Undefined: no alerts are sent; a text: a sentence about
  * what is wrong.
  */
-export function notificationSettings(
-  env: NotificationEnvironment,
-): NotificationSettings | undefined | string {
+export function notificationSettings(env: Env): NotificationSettings | undefined | string {
   const [smtp, from, hook, secret] = [
     'SMTP_URL',
     'NOTIFY_FROM',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../base/clock.ts';
+import type { Env } from '../base/env.ts';
 import { isSiteAddress } from '../catalog/channel-access.ts';
 import type { WalletTexts, WrittenPayments } from '../catalog/configuration.ts';
 import type { PayMethod, Wallet, WalletId } from './wallet.ts';
@@ -18,8 +19,6 @@ export interface PaymentSettings extends Pick<WrittenPayments, WalletId> {
  * secret.
  */
 class PaymentSettingsError extends Error {}
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * By wallet: its members, and the environment variable of each. A key may be a file as well:

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts';
 import type { WrittenSignin } from '../catalog/configuration.ts';
 
 /** The configured ways to sign in. An absent one is not offered. */
@@ -33,8 +34,6 @@ export const signInMethods = ({
   ...(github === undefined ? [] : ['github' as const]),
 ];
 
-type SigninEnvironment = Readonly<Record<string, string | undefined>>;
-
 const githubUrls = { baseUrl: 'https://github.com', apiUrl: 'https://api.github.com' };
 const wechatUrls = { baseUrl: 'https://open.weixin.qq.com', apiUrl: 'https://api.weixin.qq.com' };
 
@@ -44,7 +43,7 @@ const wechatUrls = { baseUrl: 'https://open.weixin.qq.com', apiUrl: 'https://api
  */
 export function signinSettings(
   written: WrittenSignin | undefined,
-  env: SigninEnvironment,
+  env: Env,
 ): SigninSettings | string {
   const hub = pair(env, 'GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET');
   const chat = pair(env, 'WECHAT_APP_ID', 'WECHAT_APP_SECRET');
@@ -65,7 +64,7 @@ export function signinSettings(
 }
 
 function pair(
-  env: SigninEnvironment,
+  env: Env,
   idName: string,
   secretName: string,
 ): { readonly id: string; readonly secret: string } | string | undefined {
@@ -76,10 +75,7 @@ function pair(
     : `${id === undefined ? idName : secretName} is missing beside ${id === undefined ? secretName : idName}`;
 }
 
-function urls(
-  env: SigninEnvironment,
-  name: string,
-): { readonly baseUrl?: string; readonly apiUrl?: string } {
+function urls(env: Env, name: string): { readonly baseUrl?: string; readonly apiUrl?: string } {
   const [baseUrl, apiUrl] = [`${name}_URL`, `${name}_API_URL`].map((variable) =>
     env[variable]?.replace(/\/+$/, ''),
   );

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { Env } from '../base/env.ts';
 import type { AwsKeys } from '../base/sigv4.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Blobs } from './blobs.ts';
@@ -14,8 +15,6 @@ export async function openBlobs(place: BlobPlace, clock: Clock): Promise<Blobs> 
   const { openS3Blobs } = await import('./s3-blobs.ts');
   return openS3Blobs(place, clock);
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** How S3 is addressed: `host`, the bucket is a part of the host's name; `path`, of the path. */
 const styles = ['host', 'path'];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Env } from '../base/env.ts';
 import { randomText } from '../base/random.ts';
 import { errorCodeOf } from '../base/thrown.ts';
 
@@ -133,10 +134,7 @@ function parse(text: string, where: string): Buffer {
  * data folder, which is made (readable by its owner alone) when absent. Processes that start at
  * once get the same key.
  */
-export async function loadMasterKey(
-  dataFolder: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<Buffer> {
+export async function loadMasterKey(dataFolder: string, env: Env): Promise<Buffer> {
   const given = env[variable];
   if (given !== undefined && given !== '') return parse(given, variable);
   const file = join(dataFolder, fileName);
@@ -162,9 +160,7 @@ export async function loadMasterKey(
 }
 
 /** The master key before this one, from the variable TOLLGATE_OLD_MASTER_KEY, if it is set. */
-export function oldMasterKey(
-  env: Readonly<Record<string, string | undefined>>,
-): Buffer | undefined {
+export function oldMasterKey(env: Env): Buffer | undefined {
   const given = env[oldVariable];
   return given === undefined || given === '' ? undefined : parse(given, oldVariable);
 }

@@ -1,10 +1,11 @@
 import cluster, { type Worker } from 'node:cluster';
+import type { Env } from '../../base/env.ts';
 import { systemClock, systemTimers } from '../../base/clock.ts';
 import { LimitKeeper } from '../../limits/limit-keeper.ts';
 import { LeasingLimiter } from '../../limits/lease.ts';
 import { acquireServingLock } from '../../storage/serving-lock.ts';
 import { mergeMetricsPages } from '../../telemetry/exposition.ts';
-import { type Env, makeInstallation } from '../installation.ts';
+import { makeInstallation } from '../installation.ts';
 import { Failure } from '../command-io.ts';
 import {
   type SupervisorMessage,
