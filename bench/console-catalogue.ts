@@ -11,10 +11,10 @@ import type { Sealer } from '../src/storage/seal.ts';
 import { historyModels } from './history.ts';
 
 /**
- * Records a catalogue: the models of the history at its prices, on its two channels, and all models
+ * Records a catalog: the models of the history at its prices, on its two channels, and all models
  * of the price list that comes with the program, on a channel for each vendor.
  */
-export async function makeCatalogue(
+export async function makeCatalog(
   database: Database,
   sealer: Sealer,
   clock: Clock,

@@ -16,7 +16,7 @@ import { csrfOf } from '../src/signin/session-cookie.ts';
 import { openSite } from '../src/signin/site.ts';
 import { openSealer } from '../src/storage/seal.ts';
 import type { Database } from '../src/storage/database.ts';
-import { makeCatalogue } from './console-catalogue.ts';
+import { makeCatalog } from './console-catalogue.ts';
 import type { History } from './history.ts';
 
 export interface PageTime {
@@ -80,7 +80,7 @@ async function consoleOn(database: Database, { to }: History) {
   };
   const sealer = openSealer(Buffer.alloc(32, 1));
   const bundled = await loadBundled({ usdRatePpm: defaultUsdRatePpm, today: utcDate(to) });
-  const snapshot = await makeCatalogue(database, sealer, clock, bundled);
+  const snapshot = await makeCatalog(database, sealer, clock, bundled);
   const site = openSite(undefined);
   const server = openFramework(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));

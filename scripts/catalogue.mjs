@@ -1,4 +1,4 @@
-// Converts a collected list of models (one JSON array) to the gateway's catalogue: node
+// Converts a collected list of models (one JSON array) to the gateway's catalog: node
 // scripts/catalogue.mjs PATH. Writes src/catalog/data/models.json, and prints each entry that it
 // left out, with the reason.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

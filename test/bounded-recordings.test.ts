@@ -147,7 +147,7 @@ const modelNamed = ({ request, url }: Recording): string =>
         '',
       );
 
-/** As the catalogue knows it; what it does not know has no limits. */
+/** As the catalog knows it; what it does not know has no limits. */
 function modelOf(bundled: Bundled, recording: Recording): Model {
   const name = modelNamed(recording);
   const known =

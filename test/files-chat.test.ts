@@ -105,7 +105,7 @@ test('C13: a model that reads no files refuses them by name, and what is no PDF 
   await simulated.expectBooks();
 });
 
-test('C13: the simulator’s models read what the catalogue says', () => {
+test('C13: the simulator’s models read what the catalog says', () => {
   const facts = new Map(written.map((model) => [model.id, model.modalities.in.includes('file')]));
   for (const { id, upstream, skills } of models) {
     const known = facts.get(upstream) ?? facts.get(id);

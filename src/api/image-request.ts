@@ -197,7 +197,7 @@ function partialsOf(body: RequestBody): number {
  */
 const tokensPerGiven = 6_500;
 const tokensPerImageUnknown = 16_384;
-/** Where neither the request nor the catalogue gives a size, a model makes no larger image. */
+/** Where neither the request nor the catalog gives a size, a model makes no larger image. */
 const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
 const megapixel = 1_024 * 1_024;
 

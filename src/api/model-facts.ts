@@ -4,7 +4,7 @@ import type { PriceLine, Tariff } from '../catalog/price.ts';
 import type { ModelKind, Offer } from '../catalog/snapshot.ts';
 
 /**
- * What a model reads and writes by its kind, where the catalogue does not say it.
+ * What a model reads and writes by its kind, where the catalog does not say it.
  */
 const usualModalities: Readonly<
   Record<ModelKind, { readonly in: readonly string[]; readonly out: readonly string[] }>

@@ -23,7 +23,7 @@ import {
 } from './request-body.ts';
 import { limitHeaders } from '../limits/limiter.ts';
 
-/** The API's own durations in seconds, for models whose catalogue entry names none. */
+/** The API's own durations in seconds, for models whose catalog entry names none. */
 const videoDurations: readonly number[] = [5, 10, 15, 20];
 
 /** As in the convention. */

@@ -88,7 +88,7 @@ export interface GatewayOptions extends DatabaseOptions, LimitOptions, ServerOpt
   readonly oldMasterKey?: Buffer | undefined;
   /** Where generated files are kept. */
   readonly media: BlobPlace;
-  /** Recorded before anything is served; undefined: the catalogue in the database holds. */
+  /** Recorded before anything is served; undefined: the catalog in the database holds. */
   readonly configuration: Configuration | undefined;
   readonly host: string;
   /** 0: any free port. */
@@ -288,7 +288,7 @@ const closer =
     log.flush();
   };
 
-/** The catalogue in force, and the watcher that keeps it and the keys up to date. */
+/** The catalog in force, and the watcher that keeps it and the keys up to date. */
 async function openCatalog(
   database: Database,
   sealer: Sealer,

@@ -37,7 +37,7 @@ export function jsonText(value: unknown): string {
   return /[^\0-\x7f]/.test(text) ? latin1Of(text) : text;
 }
 
-/** `jsonText` of a name of the catalogue, cached because names recur in every request. */
+/** `jsonText` of a name of the catalog, cached because names recur in every request. */
 export const nameJson: (name: string) => string = memoize(jsonText);
 
 /** The index after white space. */

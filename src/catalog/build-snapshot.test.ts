@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildSnapshot, type Catalogue } from './build-snapshot.ts';
+import { buildSnapshot, type Catalog } from './build-snapshot.ts';
 import { costOf } from './price.ts';
 import type { Channel, Group, Model, ModelKind } from './snapshot.ts';
 
@@ -41,7 +41,7 @@ const channel = (
   ...changed,
 });
 
-const catalogue: Catalogue = {
+const catalog: Catalog = {
   version: '7',
   groups: [group('default'), group('cheap', 500_000n), group('empty')],
   models: [model('z/1'), model('a'), model('film', 'video'), model('unsold')],
@@ -57,7 +57,7 @@ const catalogue: Catalogue = {
 };
 
 describe('buildSnapshot', () => {
-  const snapshot = buildSnapshot(catalogue, (_, kind) => kind === 'chat');
+  const snapshot = buildSnapshot(catalog, (_, kind) => kind === 'chat');
 
   it('offers a group the models that one of its channels serves, best channel first', () => {
     expect(snapshot.offer('default', 'a')?.candidates).toMatchObject([

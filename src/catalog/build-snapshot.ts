@@ -15,7 +15,7 @@ import {
 } from './snapshot.ts';
 
 /** Everything that is sold, as the database records it. */
-export interface Catalogue {
+export interface Catalog {
   /** Changes whenever anything else in it does. */
   readonly version: string;
   readonly groups: readonly Group[];
@@ -33,18 +33,18 @@ type Offers = ReadonlyMap<string, Offer>;
  * and no allocation.
  */
 export function buildSnapshot(
-  catalogue: Catalogue,
+  catalog: Catalog,
   serves: Serves,
   fees: ListFees = () => ({}),
 ): Snapshot {
-  const groups = new Map(catalogue.groups.map((group) => [group.name, group]));
-  const models = new Map(catalogue.models.map((model) => [model.id, model]));
-  const channels = new Map(catalogue.channels.map((channel) => [channel.name, channel]));
-  const candidates = candidatesByModel(catalogue.channels, models, serves, fees);
+  const groups = new Map(catalog.groups.map((group) => [group.name, group]));
+  const models = new Map(catalog.models.map((model) => [model.id, model]));
+  const channels = new Map(catalog.channels.map((channel) => [channel.name, channel]));
+  const candidates = candidatesByModel(catalog.channels, models, serves, fees);
   const tariffs = tariffCache();
   const offers = new Map<string, Offers>();
   const listings = new Map<string, readonly Model[]>();
-  for (const group of catalogue.groups) {
+  for (const group of catalog.groups) {
     const sold = offersOf(group, models, candidates, tariffs);
     offers.set(group.name, sold);
     listings.set(
@@ -53,7 +53,7 @@ export function buildSnapshot(
     );
   }
   return {
-    version: catalogue.version,
+    version: catalog.version,
     groups,
     models,
     channels,

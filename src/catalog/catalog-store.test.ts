@@ -61,7 +61,7 @@ forEachDatabase((_, openFresh) => {
     expect(await groupNames(db)).toEqual(['default']);
   });
 
-  it('a seed fills an empty catalogue, which belongs to the database from then on', async () => {
+  it('a seed fills an empty catalog, which belongs to the database from then on', async () => {
     const db = await openFresh({ migrations });
     const seed = { ...(await configuration()), seed: true } as const;
     await recordConfiguration(db, seed, sealer, clock);

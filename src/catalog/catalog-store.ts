@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Statement } from '../storage/database.ts';
 import type { Resealer, Sealer } from '../storage/seal.ts';
-import type { Catalogue } from './build-snapshot.ts';
+import type { Catalog } from './build-snapshot.ts';
 import { type Configuration, defaultGroup } from './configuration.ts';
 import { publishPrice } from './price-versions.ts';
 import {
@@ -62,7 +62,7 @@ export function recordConfiguration(
   );
 }
 
-/** Fills an empty catalogue; what another one holds becomes the console's. */
+/** Fills an empty catalog; what another one holds becomes the console's. */
 function* seeding(
   configuration: Configuration,
   sealer: Sealer,
@@ -254,14 +254,14 @@ function keepsPrice(row: Row | undefined, price: string): boolean {
 }
 
 /**
- * The recorded catalogue, with secrets opened. Throws when the master key is not the one that
+ * The recorded catalog, with secrets opened. Throws when the master key is not the one that
  * sealed them.
  */
-export function loadCatalog(database: Database, sealer: Sealer): Promise<Catalogue> {
+export function loadCatalog(database: Database, sealer: Sealer): Promise<Catalog> {
   return database.snapshot(() => loading(sealer), 'brief');
 }
 
-function* loading(sealer: Sealer): Transaction<Catalogue> {
+function* loading(sealer: Sealer): Transaction<Catalog> {
   const [change] = yield readVersion(catalogTopic);
   const groups = (yield select('SELECT * FROM model_groups ORDER BY name')).map(groupOf);
   const models = (yield select('SELECT * FROM models WHERE active = 1 ORDER BY id')).map(modelOf);

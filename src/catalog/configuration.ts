@@ -14,7 +14,7 @@ export interface Configuration {
   readonly models: readonly ModelFacts[];
   readonly channels: readonly ChannelFacts[];
   /**
-   * Groups, models and channels only fill an empty catalogue. From then on they belong to the
+   * Groups, models and channels only fill an empty catalog. From then on they belong to the
    * database, where the console changes them.
    */
   readonly seed?: true;
@@ -105,7 +105,7 @@ export type ConfigurationResult =
   | { readonly ok: true; readonly configuration: Configuration }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
-/** The facts about a vendor that the catalogue needs. */
+/** The facts about a vendor that the catalog needs. */
 export interface VendorFacts {
   readonly id: string;
   readonly ownedBy: string;

@@ -28,7 +28,7 @@ export interface EditTarget {
   readonly version: number | undefined;
 }
 
-/** A table of the catalogue: its key column, and the function that reads a row. */
+/** A table of the catalog: its key column, and the function that reads a row. */
 export interface CatalogTable<Thing extends StoredEntry> {
   readonly name: 'model_groups' | 'models' | 'channels';
   readonly key: 'name' | 'id';
@@ -106,12 +106,12 @@ export function nullMembers(value: Readonly<Record<string, unknown>>): ReadonlyS
 
 export type WrittenMembers = Readonly<Record<string, unknown>>;
 
-/** The topic that notifies every process of a change of the catalogue. */
+/** The topic that notifies every process of a change of the catalog. */
 export const catalogTopic = 'catalog';
 
-/** Locks the catalogue for this transaction; returns its version. */
+/** Locks the catalog for this transaction; returns its version. */
 export function* lockCatalogVersion(): Transaction<bigint> {
   const [row] = yield lockVersion(catalogTopic);
-  assert(typeof row?.['version'] === 'bigint', 'the catalogue has a version');
+  assert(typeof row?.['version'] === 'bigint', 'the catalog has a version');
   return row['version'];
 }

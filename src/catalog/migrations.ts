@@ -15,7 +15,7 @@ export const catalogMigrations: readonly Migration[] = [
   {
     id: '0005-catalog',
     statements: [
-      // The version of the catalogue: every change locks this row, so that two never run at once.
+      // The version of the catalog: every change locks this row, so that two never run at once.
       "INSERT INTO change (topic, version) VALUES ('catalog', 0)",
       `CREATE TABLE model_groups (
         name TEXT PRIMARY KEY,
@@ -34,7 +34,7 @@ export const catalogMigrations: readonly Migration[] = [
         created BIGINT NOT NULL,
         active BIGINT NOT NULL CHECK (active IN (0, 1))
       )`,
-      // `revision` is the catalogue's version in which vendor, address or secret last changed. The
+      // `revision` is the catalog's version in which vendor, address or secret last changed. The
       // secret is sealed.
       `CREATE TABLE channels (
         name TEXT PRIMARY KEY,

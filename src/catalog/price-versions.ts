@@ -27,7 +27,7 @@ export interface StoredPriceVersion extends PriceAuthor {
 
 /**
  * Adds a version of the price of a model that exists; returns the version's number. The caller
- * bumps the catalogue's version. A version with a later `effectiveAt` waits. The latest version
+ * bumps the catalog's version. A version with a later `effectiveAt` waits. The latest version
  * that has begun is in force, and so replaces all earlier ones that still wait.
  */
 export function* publishPrice(

@@ -150,7 +150,7 @@ export interface Offer {
   readonly candidates: readonly Candidate[];
 }
 
-/** All catalogue data that admission needs. Immutable; a change replaces the whole snapshot. */
+/** All catalog data that admission needs. Immutable; a change replaces the whole snapshot. */
 export interface Snapshot {
   readonly version: string;
   readonly groups: ReadonlyMap<string, Group>;

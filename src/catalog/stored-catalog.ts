@@ -337,7 +337,7 @@ function managedOf(row: Row): StoredEntry {
 }
 
 /**
- * The whole recorded catalogue as operators see it, by name; models that are no longer sold are
+ * The whole recorded catalog as operators see it, by name; models that are no longer sold are
  * included.
  */
 export interface StoredCatalog {

@@ -26,7 +26,7 @@ export async function channelViews(
   database: Database,
 ): Promise<readonly Omit<ChannelView, 'keys'>[]> {
   const seen = await channelReadings({ database, clock: systemClock, vendors }, new Map());
-  return seen.catalogue.channels.map((channel) => {
+  return seen.catalog.channels.map((channel) => {
     const { keys: _, ...view } = channelView(channel, seen);
     return view;
   });

@@ -15,11 +15,11 @@ export async function listModelsCommand(
   env: Env,
 ): Promise<void> {
   await withDatabase(options, env, async (database) => {
-    const catalogue = await storedCatalog(database);
+    const catalog = await storedCatalog(database);
     const activity = await channelActivity(database, systemClock);
-    const models = catalogue.models
+    const models = catalog.models
       .filter(({ active }) => active || options.all === true)
-      .map((model) => ({ model, view: modelView(model, catalogue, activity) }));
+      .map((model) => ({ model, view: modelView(model, catalog, activity) }));
     const rows = models.map(({ model, view }) => [
       view.id,
       view.kind,

@@ -91,12 +91,8 @@ async function pricesIn(
     ? litellmList(readYaml(written).value)
     : undefined;
   if (list === undefined) return { text: written, without: [] };
-  const catalogue = await storedCatalog(database);
-  const { prices, without } = pricesFrom(
-    list,
-    catalogue,
-    ofMillionths(usdRateOf(rate, env).ratePpm),
-  );
+  const catalog = await storedCatalog(database);
+  const { prices, without } = pricesFrom(list, catalog, ofMillionths(usdRateOf(rate, env).ratePpm));
   return { text: JSON.stringify(prices), without };
 }
 

@@ -17,8 +17,8 @@ interface Started {
   readonly database: Database;
   /** The gateway's address. */
   readonly url: string;
-  /** The catalogue that is served. */
-  readonly catalogue: Snapshot;
+  /** The catalog that is served. */
+  readonly catalog: Snapshot;
   /** The option of the command. */
   readonly data: string | undefined;
   readonly env: Env;
@@ -28,13 +28,13 @@ interface Started {
 
 /** What a gateway serves and where its data is, and what to do next where nobody has a key. */
 export async function serveLines(started: Started): Promise<readonly string[]> {
-  const { catalogue, data, env, link } = started;
+  const { catalog, data, env, link } = started;
   const { dataFolder, databaseUrl } = findInstallation(data, env);
   const place = databaseUrl.startsWith('sqlite:') ? '' : `, and ${withoutPassword(databaseUrl)}`;
   const signIn =
     link === undefined ? [] : [`  console  for the operator, once, within ${linkSpan}: ${link}`];
   return [
-    `  serves   ${soldText(catalogue)}`,
+    `  serves   ${soldText(catalog)}`,
     `  data     ${dataFolder}${place}`,
     ...signIn,
     ...(await firstSteps(started)),
@@ -92,11 +92,11 @@ export const linkSpan = `${linkLifeMs / minuteMs} minutes`;
 async function firstSteps({
   database,
   url,
-  catalogue,
+  catalog,
   data,
   env,
 }: Started): Promise<readonly string[]> {
-  const { groups, channels } = catalogue;
+  const { groups, channels } = catalog;
   if (channels.size === 0 || (await listKeys(database, { limit: 1 })).length > 0) return [];
   const users = await listUsers(database, { after: '', limit: usersRead });
   const user = users.find(({ role }) => role === 'user')?.id;
@@ -105,7 +105,7 @@ async function firstSteps({
   const where = env['DATABASE_URL']
     ? 'another terminal, with the same DATABASE_URL'
     : 'another terminal';
-  const model = sampleModel(catalogue.listing(group));
+  const model = sampleModel(catalog.listing(group));
   return [
     '',
     `${paint('bold', 'No user has a key yet.')} In ${where}, for a user:`,

@@ -48,11 +48,11 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
       `vendors' keys of ${countPhrase(gateway.resealed, 'channel')} are encrypted with the new master key now: remove TOLLGATE_OLD_MASTER_KEY`,
     );
   const { database, parts, url } = gateway;
-  const catalogue = parts.catalog();
-  if (catalogue.channels.size === 0) warn(noVendorText(options.config));
+  const catalog = parts.catalog();
+  if (catalog.channels.size === 0) warn(noVendorText(options.config));
   const link = isFirst ? await signInLink(gateway, wanted.signin, env) : undefined;
   const lines = isFirst
-    ? await serveLines({ database, url, catalogue, data: options.data, env, link })
+    ? await serveLines({ database, url, catalog, data: options.data, env, link })
     : [];
   if (worker === undefined) printReady(options, { url, link, lines });
   else worker.ready({ url, link, lines });

@@ -25,7 +25,7 @@ import { withSellingModels } from './models/alternatives.ts';
 export const tokensPerMedium = 1_600;
 /** Output tokens counted towards tokens per minute before the answer arrives. */
 const outputTokensForLimit = 256;
-/** The output limit of a model for which the catalogue has none. */
+/** The output limit of a model for which the catalog has none. */
 const outputTokensUnknown = 16_384;
 
 const noMedia: MediaPlaces = { inputTokens: 0, output: false };

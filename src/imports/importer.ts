@@ -69,7 +69,7 @@ function* importAll(
   foreign: ForeignInstallation,
   { origin, worth, sealer, vendors, bundled, at, onProgress = () => {} }: ImportOptions,
 ): Transaction<ImportSummary> {
-  // Takes the catalogue's lock first: a concurrent import waits, and then finds everything
+  // Takes the catalog's lock first: a concurrent import waits, and then finds everything
   // imported.
   yield* lockCatalogVersion();
   const report = newReport();

@@ -26,7 +26,7 @@ import type { Ratios } from './ratios.ts';
 import { anyImportBrought, type EarlierImports } from './import-records.ts';
 import { type ImportProgress, type ImportSummary, leaveOut } from './report.ts';
 
-/** The context of an import into the catalogue. */
+/** The context of an import into the catalog. */
 export interface ImportContext extends ChannelEditContext {
   readonly imported: EarlierImports;
   readonly report: ImportSummary;
@@ -116,7 +116,7 @@ function groupsOf(
 const messages = (problems: readonly ConfigProblem[]): string =>
   problems.map(({ path, message }) => `${path} ${message}`).join('; ');
 
-/** The reason why an edit of the catalogue was refused; undefined when it was done. */
+/** The reason why an edit of the catalog was refused; undefined when it was done. */
 export function refusalOf(edit: EditResult<unknown>): string | undefined {
   if (edit.kind === 'done') return undefined;
   return edit.kind === 'wrong' ? messages(edit.problems) : edit.kind;

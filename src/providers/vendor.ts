@@ -86,7 +86,7 @@ export interface Vendor {
   readonly id: string;
   /** Its name in OpenTelemetry's registry (`gen_ai.provider.name`), where that is not its id. */
   readonly provider?: string;
-  /** The `owned_by` of its models, where the catalogue has none. */
+  /** The `owned_by` of its models, where the catalog has none. */
   readonly ownedBy: string;
   /**
    * Default base URL; absent when every installation has its own, and then `base_url` is required.

@@ -42,7 +42,7 @@ const fastDrawsMax = 48;
 /** How often the fastest of many candidates is determined again. */
 const fastestEveryMs = 100;
 
-/** Facts of a list that never changes: a new catalogue brings new lists. */
+/** Facts of a list that never changes: a new catalog brings new lists. */
 interface CandidateList {
   readonly policy: RoutingPolicy;
   readonly sampler: WeightedSampler;
@@ -501,7 +501,7 @@ export function hashTexts(texts: readonly string[]): number {
   return hash >>> 0;
 }
 
-/** The facts of a channel that routing needs. Generic, so that routing needs no catalogue. */
+/** The facts of a channel that routing needs. Generic, so that routing needs no catalog. */
 export interface RoutingCandidate {
   /** Each id (channel and key) has one breaker. */
   readonly id: string;

@@ -11,7 +11,7 @@ export interface MetricFamily {
 }
 
 /**
- * Label values by name. Values come from the catalogue or are our own, never a client's, so that
+ * Label values by name. Values come from the catalog or are our own, never a client's, so that
  * their number is bounded.
  */
 type MetricLabels = Readonly<Record<string, string>>;

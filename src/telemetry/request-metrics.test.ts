@@ -85,6 +85,6 @@ test('durations are told in classes, of which each holds all that were shorter',
   );
 });
 
-test('a name can hold whatever a catalogue can', () => {
+test('a name can hold whatever a catalog can', () => {
   expect(labelText({ model: 'a"b\\c\nd' })).toBe('model="a\\"b\\\\c\\nd"');
 });

@@ -245,7 +245,7 @@ export interface AccessLine {
   readonly beforeMs?: number | undefined;
 }
 
-/** A name as JSON text. Names come from the catalogue and recur, so the text is kept. */
+/** A name as JSON text. Names come from the catalog and recur, so the text is kept. */
 const quote = memoize((name) => JSON.stringify(name));
 
 /**

@@ -105,7 +105,7 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
       await page.getByLabel(words.operator.form.reason).fill('to see it work');
       await page.getByRole('button', { name: editor.publish(2) }).click();
       await page.getByText(editor.published('deepseek-chat', 2)).first().waitFor();
-      // Processes look for changes of the catalogue once a second.
+      // Processes look for changes of the catalog once a second.
       const paysTheNewPrice = async () => {
         await go(`/usage/${await chat('deepseek-chat')}`);
         return page.getByText('¥2,000').count();

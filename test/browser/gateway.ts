@@ -115,6 +115,6 @@ export async function startLiveConsole(
   };
 }
 
-/** A live console with the simulator's catalogue for all tests of a file. */
+/** A live console with the simulator's catalog for all tests of a file. */
 export const oneConsolePerFile = (): (() => Promise<LiveConsole>) =>
   onePerFile((atEnd) => startLiveConsole(undefined, atEnd));

@@ -130,7 +130,7 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
     const post = (path: string, body: object) =>
       operator.ask(path, { method: 'POST', headers: { 'idempotency-key': `used-${path}` }, body });
     await post('operator/groups', { name: 'used' });
-    // The catalogue has the group a moment later.
+    // The catalog has the group a moment later.
     const key = { name: 'used', group: 'used' };
     await expect.poll(async () => (await post('keys', key)).status).toBe(201);
     await go('/operator/groups/used');

@@ -74,7 +74,7 @@ export function asked(
     const given = callFor(format, body, target, headers);
     const read = parseJson(given.bytes, 'application/json');
     const { media } = parsers[format]({ ...context, request: { headers: { ...headers } } }, read);
-    // The catalogue knows the media that a model takes; the gateway refuses others before it calls
+    // The catalog knows the media that a model takes; the gateway refuses others before it calls
     // a vendor.
     for (const kind of media.keys())
       if (!target.media.includes(kind))

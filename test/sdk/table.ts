@@ -76,7 +76,7 @@ function kindOf({ vendor, ownedBy, skills }: SimModel): string {
 
 const oneOfEachKind = [...new Map(models.map((model) => [kindOf(model), model])).values()];
 
-/** Models of the simulator's catalogue, asked through the gateway with one package. */
+/** Models of the simulator's catalog, asked through the gateway with one package. */
 export function sdkTable(
   open: OpenSdk,
   asked: readonly SimModel[] = long ? models : oneOfEachKind,

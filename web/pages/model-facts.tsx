@@ -37,7 +37,7 @@ const usualOutput: Readonly<Partial<Record<ModelRow['kind'], string>>> = {
   video: 'video',
 };
 
-/** What goes in and what comes out: where the catalogue names neither, what such a model does. */
+/** What goes in and what comes out: where the catalog names neither, what such a model does. */
 export function contentsOf({ kind, modalities }: Facts): ModelRow['modalities'] {
   const output = usualOutput[kind];
   return modalities ?? (output === undefined ? null : { in: ['text'], out: [output] });
@@ -51,7 +51,7 @@ function listText(words: ModelsTexts, names: readonly string[]): string {
   return texts.length < 2 ? last : words.and(texts.slice(0, -1).join(words.comma), last);
 }
 
-/** A description from the facts of the catalogue: what goes in and what comes out. */
+/** A description from the facts of the catalog: what goes in and what comes out. */
 export function aboutText(
   words: ModelsTexts,
   model: Facts & Pick<ModelRow, 'output_tokens_max'>,

@@ -281,7 +281,7 @@ export interface PriceVersionView {
   readonly reason: string | null;
   /**
    * A user's id, `command`, `configuration`, or `start`: the start of the gateway that filled an
-   * empty catalogue.
+   * empty catalog.
    */
   readonly actor: string;
   /** The user's name; null where the actor is no user. */

@@ -354,7 +354,7 @@ forEachDatabase((_name, openFresh) => {
       },
       { version: 1, actor: 'configuration', actor_name: null },
     ]);
-    // As a start writes it that fills an empty catalogue.
+    // As a start writes it that fills an empty catalog.
     await database.query(
       `INSERT INTO price_versions (model, version, price, source, published_at, effective_at)
         SELECT model, 0, price, 'console', published_at, effective_at FROM price_versions WHERE model='glm' AND version=1`,

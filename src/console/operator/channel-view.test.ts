@@ -23,7 +23,7 @@ const channel: StoredChannel = {
 function stateWith(changed: Partial<ChannelReport>, tried = true): string {
   const healthy = { state: 'healthy', why: undefined, since: 0, until: undefined, running: 0 };
   return channelView(channel, {
-    catalogue: { groups: [], models: [], channels: [channel] },
+    catalog: { groups: [], models: [], channels: [channel] },
     vendors: new Map(),
     reports: [
       {

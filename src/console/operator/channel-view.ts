@@ -13,7 +13,7 @@ import { type ChannelActivity, notServing } from './serving.ts';
 
 /** All data that a channel's view is made from, read at one moment. */
 export interface ChannelReadings extends ChannelActivity {
-  readonly catalogue: StoredCatalog;
+  readonly catalog: StoredCatalog;
   readonly vendors: ReadonlyMap<string, Vendor>;
   /** The last characters of each channel's keys; undefined: the key is too short to show any. */
   readonly endings: ReadonlyMap<string, readonly (string | undefined)[]>;
@@ -138,10 +138,10 @@ export const whyCode = (fault: string): string =>
 
 function modelsOf(
   { models, vendor }: StoredChannel,
-  { catalogue, vendors }: ChannelReadings,
+  { catalog, vendors }: ChannelReadings,
 ): readonly ChannelModel[] {
   const known = new Map(
-    catalogue.models.filter(({ active }) => active).map((model) => [model.id, model]),
+    catalog.models.filter(({ active }) => active).map((model) => [model.id, model]),
   );
   const speaker = vendors.get(vendor);
   const speaks = speaker === undefined ? {} : adaptersOf(speaker);

@@ -58,7 +58,7 @@ function readingRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       role,
       async handle(): Promise<List<ChannelView>> {
         const seen = await readingsWithKeys(context);
-        return { items: seen.catalogue.channels.map((channel) => channelView(channel, seen)) };
+        return { items: seen.catalog.channels.map((channel) => channelView(channel, seen)) };
       },
     }),
     defineRoute({
@@ -145,7 +145,7 @@ export async function channelReadings(
 ): Promise<ChannelReadings> {
   const now = clock.now();
   const from = now - hoursShown * hourMs;
-  const catalogue = await storedCatalog(database);
+  const catalog = await storedCatalog(database);
   const activity = await channelActivity(database, clock);
   const counts = await channelCounts(database, { from: now - hourMs });
   const overruns = await overrunsByChannel(database, from);
@@ -153,9 +153,9 @@ export async function channelReadings(
   const span = { from: startOfHour(from), to: now };
   const costs = await database.snapshot(function* () {
     const { tail } = yield* recentOf(span, now);
-    return yield* vendorCosts(database, catalogue, { ...span, tail });
+    return yield* vendorCosts(database, catalog, { ...span, tail });
   });
-  return { catalogue, vendors, ...activity, endings, counts, costs, overruns, losses };
+  return { catalog, vendors, ...activity, endings, counts, costs, overruns, losses };
 }
 
 const readingsWithKeys = async (context: OperatorContext): Promise<ChannelReadings> =>
@@ -163,7 +163,7 @@ const readingsWithKeys = async (context: OperatorContext): Promise<ChannelReadin
 
 async function one(context: OperatorContext, name: string): Promise<ChannelView> {
   const seen = await readingsWithKeys(context);
-  const channel = seen.catalogue.channels.find((some) => some.name === name);
+  const channel = seen.catalog.channels.find((some) => some.name === name);
   return channel === undefined ? throwProblem('not_found') : channelView(channel, seen);
 }
 
@@ -320,10 +320,10 @@ async function applyAction(
   const run = function* (): Transaction<ChannelEffect> {
     // Another change may be taking the last other channel of a model away.
     yield* lockCatalogVersion();
-    const catalogue = yield* readStoredCatalog();
+    const catalog = yield* readStoredCatalog();
     const { before, after, models } = editOrThrow(yield* edit(), asWritten);
     const effect = {
-      unserved_models: before === undefined ? [] : unservedBy(catalogue, before.name, after),
+      unserved_models: before === undefined ? [] : unservedBy(catalog, before.name, after),
     };
     if (dry === true) throw new DryRun(effect);
     if (effect.unserved_models.length > 0 && !accept)

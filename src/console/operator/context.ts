@@ -27,7 +27,7 @@ export const byOperator = ({ user, ip }: Pick<SignedInRequest, 'user' | 'ip'>) =
   ({ actorKind: 'operator', actor: user.id, ip }) as const;
 
 /**
- * The result of a successful change of the catalogue; throws a problem for every other outcome.
+ * The result of a successful change of the catalog; throws a problem for every other outcome.
  * `key`: the member that names the object.
  */
 export function editOrThrow<Thing, Done extends EditDone<Thing>>(

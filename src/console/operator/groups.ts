@@ -171,15 +171,15 @@ const asWritten = ({
 
 /** All groups, or the one of this name. */
 function* views(activity: ChannelActivity, name?: string): Transaction<readonly OperatorGroup[]> {
-  const catalogue = yield* readStoredCatalog();
+  const catalog = yield* readStoredCatalog();
   const keys = yield* activeKeysByGroup();
-  const groups = catalogue.groups.filter((group) => name === undefined || group.name === name);
+  const groups = catalog.groups.filter((group) => name === undefined || group.name === name);
   return groups.map((group) =>
     viewOf(
       group,
-      catalogue.models,
+      catalog.models,
       judged(
-        catalogue.channels.filter(({ groups }) => groups.includes(group.name)),
+        catalog.channels.filter(({ groups }) => groups.includes(group.name)),
         activity,
       ),
       keys.get(group.name) ?? 0,
@@ -243,13 +243,13 @@ function groupPreviewRoute({ database, clock, listFees }: OperatorContext): Cons
     role: 'operator',
     input: previewInput,
     async handle({ params, input }): Promise<GroupPreview> {
-      const catalogue = await storedCatalog(database);
+      const catalog = await storedCatalog(database);
       const group =
-        catalogue.groups.find(({ name }) => name === params['name']) ?? throwProblem('not_found');
+        catalog.groups.find(({ name }) => name === params['name']) ?? throwProblem('not_found');
       const multiplierPpm = exactDecimal(input.multiplier, ppmPlaces);
       if (typeof multiplierPpm !== 'bigint')
         return throwWrong([{ path: 'multiplier', ...multiplierPpm }]);
-      return groupPreview(database, catalogue, listFees, group, multiplierPpm, clock.now());
+      return groupPreview(database, catalog, listFees, group, multiplierPpm, clock.now());
     },
   });
 }
@@ -260,7 +260,7 @@ function groupPreviewRoute({ database, clock, listFees }: OperatorContext): Cons
  */
 async function groupPreview(
   database: Database,
-  catalogue: StoredCatalog,
+  catalog: StoredCatalog,
   listFees: ListFees,
   group: StoredGroup,
   multiplierPpm: bigint,
@@ -269,17 +269,17 @@ async function groupPreview(
   const to = startOfUtcDay(now);
   const sold = await soldInGroup(database, group.name, { from: to - daysBack * dayMs, to });
   const quantities = quantitiesByModel(sold);
-  const charges = catalogue.models.flatMap((model) => {
+  const charges = catalog.models.flatMap((model) => {
     const sums = quantities.get(model.id);
     if (sums === undefined) return [];
     const lines = Array.from(sums, ([measure, micros]) => ({ measure, micros }));
-    return [{ price: chargedBy(catalogue, model, model.price, listFees), lines }];
+    return [{ price: chargedBy(catalog, model, model.price, listFees), lines }];
   });
   const paid = (multiplier: bigint): bigint =>
     charges.reduce((sum, { price, lines }) => sum + costOfQuantities(price, lines, multiplier), 0n);
   const [before, after] = [paid(group.multiplierPpm), paid(multiplierPpm)];
-  const then = { ...catalogue, groups: [{ ...group, multiplierPpm }] };
-  const below = catalogue.models.filter(
+  const then = { ...catalog, groups: [{ ...group, multiplierPpm }] };
+  const below = catalog.models.filter(
     ({ id, active, price }) => active && belowCost(then, id, price).length > 0,
   );
   return {

@@ -59,9 +59,9 @@ export function operatorModelRoutes(context: OperatorContext): readonly ConsoleR
       path: 'operator/models',
       role,
       async handle(): Promise<List<OperatorModel>> {
-        const catalogue = await storedCatalog(database);
+        const catalog = await storedCatalog(database);
         const activity = await channelActivity(database, clock);
-        return { items: catalogue.models.map((model) => modelView(model, catalogue, activity)) };
+        return { items: catalog.models.map((model) => modelView(model, catalog, activity)) };
       },
     }),
     defineRoute({
@@ -118,15 +118,15 @@ async function modelDetail(
   { database, clock, listFees }: OperatorContext,
   id: string,
 ): Promise<OperatorModelDetail> {
-  const [catalogue, model, latest] = await database.snapshot(function* () {
+  const [catalog, model, latest] = await database.snapshot(function* () {
     const stored = yield* readStoredCatalog();
     const wanted = stored.models.find((some) => some.id === id);
     if (wanted === undefined) return throwProblem('not_found');
     return [stored, wanted, yield* latestPriceVersion(id)] as const;
   });
-  const charged = chargedBy(catalogue, model, model.price, listFees);
+  const charged = chargedBy(catalog, model, model.price, listFees);
   return {
-    ...modelView(model, catalogue, await channelActivity(database, clock)),
+    ...modelView(model, catalog, await channelActivity(database, clock)),
     waiting_price: waitingOf(model, latest),
     further_prices: furtherPricesOf(model.price, charged),
   };

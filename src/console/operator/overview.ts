@@ -59,12 +59,12 @@ export async function operatorOverview(
   at: number,
 ): Promise<OperatorOverview> {
   const { database, clock } = context;
-  const catalogue = await storedCatalog(database);
+  const catalog = await storedCatalog(database);
   const activity = await channelActivity(database, clock);
   const now = currentLoad(activity.reports);
   const check = (await checkRuns(database, at, checksRead)).find(({ ok }) => ok !== undefined);
   return {
-    attention: await attention(context, { catalogue, ...activity, at, check }),
+    attention: await attention(context, { catalog, ...activity, at, check }),
     checked_at: instant(at),
     now: {
       requests_per_minute: now.requestsPerMinute,
@@ -82,7 +82,7 @@ export async function operatorOverview(
             nightly: check.nightly,
             started_at: instant(check.startedAt),
           },
-    errors: await errorsByChannel(database, catalogue, at),
+    errors: await errorsByChannel(database, catalog, at),
     as_of: instant(at),
   };
 }
@@ -105,7 +105,7 @@ async function errorsByChannel(
 }
 
 interface AttentionInput extends ChannelActivity {
-  readonly catalogue: StoredCatalog;
+  readonly catalog: StoredCatalog;
   readonly at: number;
   /** The last one that has ended. */
   readonly check: CheckRun | undefined;
@@ -128,8 +128,8 @@ async function attention(
   ];
 }
 
-function parkedChannels({ catalogue, reports }: AttentionInput): readonly Attention[] {
-  return catalogue.channels.flatMap(({ name, state, origin }) => {
+function parkedChannels({ catalog, reports }: AttentionInput): readonly Attention[] {
+  return catalog.channels.flatMap(({ name, state, origin }) => {
     const { state: seen, why, since } = channelAcrossNodes(reports, name);
     if (state !== 'active' || seen !== 'parked') return [];
     const code = why === 'credentials' ? 'credentials_refused' : 'channel_parked';
@@ -207,12 +207,12 @@ function failedCheck({ check: last }: AttentionInput): readonly Attention[] {
  */
 async function overran(
   database: Database,
-  { catalogue, at }: AttentionInput,
+  { catalog, at }: AttentionInput,
 ): Promise<readonly Attention[]> {
   const from = at - dayMs;
   const overruns = await overrunsByChannel(database, from);
   const losses = await database.snapshot(() => lossesByChannel(from));
-  return catalogue.channels.flatMap(({ name }) => {
+  return catalog.channels.flatMap(({ name }) => {
     const { answers, loss } = overrunsOf(name, { overruns, losses });
     if (answers === 0) return [];
     const values = { channel: name, answers: String(answers), loss };
@@ -231,7 +231,7 @@ interface ListedModel {
  * serve. A model that no channel of a group lists is not sold there.
  */
 function unserved({
-  catalogue: { groups, models, channels },
+  catalog: { groups, models, channels },
   ...seen
 }: AttentionInput): readonly Attention[] {
   // An installation without any channel is told so by the page itself.
@@ -318,7 +318,7 @@ const unservedSince = (
   );
 
 /** Models that their vendors retire soon: one by its name, several as one row. */
-function retiring({ catalogue: { models, channels }, at }: AttentionInput): readonly Attention[] {
+function retiring({ catalog: { models, channels }, at }: AttentionInput): readonly Attention[] {
   const soon = models
     .flatMap(({ id, active, shutdownDate: date }) => {
       const served = active && channels.some((channel) => channel.models.has(id));

@@ -47,13 +47,13 @@ export function chargedBy(
 /** The revenue that another price would have brought with the last seven days' usage. */
 export async function pricePreview(
   database: Database,
-  catalogue: StoredCatalog,
+  catalog: StoredCatalog,
   { model, price }: { readonly model: StoredModel; readonly price: Price },
   listFees: ListFees,
   now: number,
 ): Promise<PricePreview> {
-  const old = chargedBy(catalogue, model, model.price, listFees);
-  const wanted = chargedBy(catalogue, model, price, listFees);
+  const old = chargedBy(catalog, model, model.price, listFees);
+  const wanted = chargedBy(catalog, model, price, listFees);
   const span = { from: startOfHour(now) - weekMs, to: now };
   const [sold, { version }] = await database.snapshot(function* () {
     const { tail } = yield* recentOf(span, now);
@@ -61,7 +61,7 @@ export async function pricePreview(
     return [lines, yield* latestPriceVersion(model.id)] as const;
   });
   const multipliers = new Map(
-    catalogue.groups.map(({ name, multiplierPpm }) => [name, multiplierPpm]),
+    catalog.groups.map(({ name, multiplierPpm }) => [name, multiplierPpm]),
   );
   const of = (some: Price, lines: readonly SoldToAccount[]): bigint =>
     lines.reduce(
@@ -69,14 +69,14 @@ export async function pricePreview(
       0n,
     );
   const [before, after] = [of(old, sold), of(wanted, sold)];
-  const cost = await vendorCost(database, catalogue, model.id, sold, span);
-  const warnings = warningsOf(catalogue, model, price, sold);
+  const cost = await vendorCost(database, catalog, model.id, sold, span);
+  const warnings = warningsOf(catalog, model, price, sold);
   return {
     model: model.id,
     from_version: version,
     to_version: version + 1,
     lines: linesOf(old, wanted, sold, of),
-    groups: catalogue.groups.map(({ name, multiplierPpm }) => ({
+    groups: catalog.groups.map(({ name, multiplierPpm }) => ({
       group: name,
       multiplier: multiplierText(multiplierPpm),
       prices: pricesOf(wanted, multiplierPpm),
@@ -163,7 +163,7 @@ async function vendorCost(
 }
 
 function warningsOf(
-  catalogue: StoredCatalog,
+  catalog: StoredCatalog,
   model: StoredModel,
   price: Price,
   sold: readonly SoldToAccount[],
@@ -177,7 +177,7 @@ function warningsOf(
       reported.has(measure) && price.rates[measure] === undefined && price.by?.measure !== measure,
   );
   return [
-    ...belowCost(catalogue, model.id, price),
+    ...belowCost(catalog, model.id, price),
     ...large.map(({ member, percent = 0 }) => ({
       code: 'large_change' as const,
       values: { class: member, percent: String(percent) },

@@ -99,14 +99,8 @@ export function priceRoutes(context: OperatorContext): readonly ConsoleRoute[] {
       role,
       input: changeInput,
       async handle({ input }): Promise<PricePreview> {
-        const catalogue = await storedCatalog(database);
-        return pricePreview(
-          database,
-          catalogue,
-          priced(catalogue, input, ''),
-          listFees,
-          clock.now(),
-        );
+        const catalog = await storedCatalog(database);
+        return pricePreview(database, catalog, priced(catalog, input, ''), listFees, clock.now());
       },
     }),
     defineRoute({
@@ -177,10 +171,10 @@ async function publish(
   const { effective_at: effectiveAt = at } = input;
   if (effectiveAt < at - 60_000)
     throwProblem('invalid', { fields: { effective_at: 'in_the_past' } });
-  const catalogue = await storedCatalog(database);
+  const catalog = await storedCatalog(database);
   for (const [index, some] of input.changes.entries()) {
-    const wanted = priced(catalogue, some, `changes.${index}.`);
-    const preview = await pricePreview(database, catalogue, wanted, listFees, clock.now());
+    const wanted = priced(catalog, some, `changes.${index}.`);
+    const preview = await pricePreview(database, catalog, wanted, listFees, clock.now());
     if (!preview.publishable)
       throwProblem('invalid', {
         message: 'A price line that is in use has no price.',

@@ -68,8 +68,8 @@ export async function operatorTrend(
   at: number,
 ): Promise<OperatorTrend> {
   const periods = periodsOf(input, zone, at);
-  const catalogue = await storedCatalog(database);
-  const found = await database.snapshot(() => trend(database, catalogue, periods, at));
+  const catalog = await storedCatalog(database);
+  const found = await database.snapshot(() => trend(database, catalog, periods, at));
   const largest = found.users.slice(0, ranked);
   const names = await userNames(
     database,
@@ -126,13 +126,13 @@ type Trend = Omit<OperatorTrend, 'users' | 'zone'> & { readonly users: readonly 
 
 function* trend(
   database: Database,
-  catalogue: StoredCatalog,
+  catalog: StoredCatalog,
   { period, before, days }: Periods,
   at: number,
 ): Transaction<Trend> {
   const { until, tail } = yield* recentOf({ from: before.from, to: period.to }, at);
   const counted = (yield* oldestCounts()) ?? Number.POSITIVE_INFINITY;
-  const sources = { database, catalogue, counted, until, at };
+  const sources = { database, catalog, counted, until, at };
   const now = yield* partsOf(sources, withTail(period, tail));
   const then = yield* partsOf(sources, yield* withPartHour(before, until));
   const unit = days.length === 1 ? 'hour' : 'day';
@@ -178,7 +178,7 @@ function* withPartHour({ from, to }: TimeRange, until: number): Transaction<Rang
 
 interface Sources {
   readonly database: Database;
-  readonly catalogue: StoredCatalog;
+  readonly catalog: StoredCatalog;
   /** The beginning of the counts of attempts. */
   readonly counted: number;
   /** The end of the charges that are rolled up. */
@@ -199,7 +199,7 @@ interface Parts {
 
 /** The figures of a period, and the parts that they are the sums of. */
 function* partsOf(
-  { database, catalogue, counted, until, at }: Sources,
+  { database, catalog, counted, until, at }: Sources,
   range: RangeWithTail,
 ): Transaction<Parts> {
   const span = { from: range.from, to: Math.max(range.to, range.tail?.to ?? range.to) };
@@ -208,7 +208,7 @@ function* partsOf(
   const refunds = yield* chargeRefunds({ from: span.from, to: refundsTo });
   const accounts = netOf(yield* revenueByAccount(range), refunds, ({ account }) => account);
   const shares = yield* channelShares(range);
-  const costs = yield* vendorCosts(database, catalogue, range, shares);
+  const costs = yield* vendorCosts(database, catalog, range, shares);
   const since = Math.max(span.from, counted);
   const attempts = since < span.to ? yield* attemptsByChannel(since, span.to) : [];
   const sum = (of: (one: ChannelAttempts) => number): number =>

@@ -62,7 +62,7 @@ interface Answer {
   readonly json: Promise<CompressedJson>;
 }
 
-/** Compressed answers by path, of one version of the catalogue. */
+/** Compressed answers by path, of one version of the catalog. */
 class Answers {
   readonly #context: MarketContext;
   #kept = new Map<string, Answer>();

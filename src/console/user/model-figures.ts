@@ -44,7 +44,7 @@ export class ModelFigures {
     this.#context = context;
   }
 
-  /** The abilities of one model; computed once for each version of the catalogue. */
+  /** The abilities of one model; computed once for each version of the catalog. */
   abilities(offer: Offer): ChatAbilities {
     const { version } = this.#context.catalog();
     if (this.#abilitiesOf !== version) {

@@ -68,7 +68,7 @@ const channelKey = (name: string, keyNumber: number | undefined): string =>
   keyNumber === undefined ? name : `\n${keyNumber} ${name}`;
 
 /**
- * All channels made ready. They stay open across changes of the catalogue that do not touch them.
+ * All channels made ready. They stay open across changes of the catalog that do not touch them.
  */
 export class OpenChannels {
   readonly #vendors: ReadonlyMap<string, Vendor>;
@@ -98,7 +98,7 @@ export class OpenChannels {
 
   /**
    * The candidates whose vendor has this capability. Computed once per list, since a changed
-   * catalogue brings new lists.
+   * catalog brings new lists.
    */
   capableOf(
     candidates: readonly Candidate[],

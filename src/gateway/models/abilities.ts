@@ -36,7 +36,7 @@ export function abilitiesOf(
     tools: takes('tools', [
       { type: 'function', function: { name: 'f', parameters: noParameters } },
     ]),
-    // Models that always think take no effort; the catalogue knows their pace.
+    // Models that always think take no effort; the catalog knows their pace.
     reasoning: model.topSpeed !== undefined || takes('reasoning_effort', 'high'),
   };
 }

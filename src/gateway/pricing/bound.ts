@@ -29,7 +29,7 @@ const tokensAdded = 2_048;
 const tokensPerImage = 49_152;
 /** Some vendors raise a smaller output limit to this one (recorded: Azure, OpenRouter). */
 export const vendorOutputTokensMin = 16;
-/** The context of a model for which the catalogue has none. */
+/** The context of a model for which the catalog has none. */
 const contextUnknown = 1_048_576;
 /**
  * How often a vendor that runs tools may run its model for one answer (platform.claude.com/docs,

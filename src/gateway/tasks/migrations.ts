@@ -42,7 +42,7 @@ export const tasksMigrations: readonly Migration[] = [
       'CREATE INDEX task_account ON task (account, created_at, id)',
       'CREATE INDEX task_created ON task (created_at)',
       'CREATE INDEX task_idempotency ON task (account, idempotency_key) WHERE idempotency_key IS NOT NULL',
-      // The base URL and the key that tasks were submitted with, even after the catalogue has
+      // The base URL and the key that tasks were submitted with, even after the catalog has
       // forgotten them. `id`: the channel's name and revision. The secret is sealed.
       'CREATE TABLE task_channel (id TEXT PRIMARY KEY, name TEXT NOT NULL, vendor TEXT NOT NULL, base_url TEXT, secret TEXT)',
       // Frequently updated rows leave room in their page.

@@ -416,7 +416,7 @@ export interface VideoSubmission {
   /** Undefined: the model's default length. */
   readonly seconds: number | undefined;
   readonly options: Omit<VideoRequest, 'seconds'>;
-  /** Lengths for models without any in the catalogue. */
+  /** Lengths for models without any in the catalog. */
   readonly usualDurations: readonly number[];
   /** Further lengths that this endpoint accepts. */
   readonly moreSeconds: readonly number[];

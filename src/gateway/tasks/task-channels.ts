@@ -8,7 +8,7 @@ import { channelNameOf } from './task.ts';
 
 const secretPurpose = 'task-channel';
 /**
- * The most remembered channels that the catalogue no longer has; the oldest entry is forgotten
+ * The most remembered channels that the catalog no longer has; the oldest entry is forgotten
  * first.
  */
 const rememberedMax = 1_000;
@@ -100,7 +100,7 @@ export class TaskChannels {
     return this.#openChannels.of(channel);
   }
 
-  /** The channel in the catalogue, if it is still sold unchanged. */
+  /** The channel in the catalog, if it is still sold unchanged. */
   #sold(id: string): Channel | undefined {
     const channel = this.#catalog().channels.get(channelNameOf(id));
     return channel && withEachKey(channel).find((keyed) => channelId(keyed) === id);

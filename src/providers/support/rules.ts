@@ -54,7 +54,7 @@ export type SupportTable = (model: string) => ModelRules;
 
 /**
  * The most models whose rules are cached. A vendor sells fewer; more ids can only come from a
- * catalogue that changes.
+ * catalog that changes.
  */
 const modelsMax = 4_096;
 

@@ -26,7 +26,7 @@ import { ImagePicker } from './image-picker.tsx';
 import { RadioCards } from './radio-cards.tsx';
 import type { SentFile } from './turns.ts';
 
-/** The choice for models without durations in the catalogue. */
+/** The choice for models without durations in the catalog. */
 const usualDurations = [5, 10, 15, 20] as const;
 /** The id of the task is in the address: a reload finds it again. */
 const searchDefaults = { task: '' };
