@@ -306,4 +306,19 @@ forEachDatabase((_, openFresh) => {
     expect((await loadCatalog(db, sealer)).version).toBe('1');
     expect((await importPrices(db, 'just text', { dry: false, clock })).refused).toHaveLength(1);
   });
+
+  it('takes over no price for a quality that requests for the model cannot name', async () => {
+    const db = await openFresh({ migrations });
+    const more =
+      '- { id: art, owned_by: o, kind: image, image: { qualities: [hd] }, price: { image: 1 } }';
+    await recordConfiguration(db, await configuration({ more }), sealer, clock);
+    const list = (quality: string) => `- { id: art, price: { image: 1, by: { ${quality}: 2 } } }`;
+    expect(await importPrices(db, list('1024x1024/hdd'), { dry: false, clock })).toMatchObject({
+      applied: false,
+      refused: [{ path: '[0].price.by.1024x1024/hdd', message: expect.stringContaining("'hd'?") }],
+    });
+    expect((await importPrices(db, list('1024x1024/hd'), { dry: false, clock })).applied).toBe(
+      true,
+    );
+  });
 });
