@@ -27,9 +27,8 @@ import {
   type AlipayReply,
   notificationIsSigned,
 } from './alipay-call.ts';
-import { type BillCells, namesOf, readLines, unzip } from './bill-files.ts';
+import { type BillCells, billBytesMax, namesOf, readLines, unzip } from './bill-files.ts';
 
-const billBytesMax = 64 * 1024 * 1024;
 const taken: NotificationReply = { status: 200, type: 'text/plain', body: 'success' };
 const refused: NotificationReply = { status: 200, type: 'text/plain', body: 'fail' };
 const absent = 'ACQ.TRADE_NOT_EXIST';

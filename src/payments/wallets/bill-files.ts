@@ -1,6 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { inflateRawSync } from 'node:zlib';
+import { mebibyte } from '../../base/mebibyte.ts';
 import type { BillLine } from '../wallet.ts';
+
+/** The largest bill, as it is sent and unpacked. */
+export const billBytesMax = 64 * mebibyte;
 
 /** The cells of a bill's line by the column's name; undefined when it has no such column. */
 export type BillCells = (column: string) => string | undefined;

@@ -30,11 +30,10 @@ import {
   type BillLine,
   unclearFault,
 } from '../wallet.ts';
-import { type BillCells, namesOf, readLines } from './bill-files.ts';
+import { type BillCells, billBytesMax, namesOf, readLines } from './bill-files.ts';
 import { type WechatAccount, WechatCaller, type WechatReply, unseal } from './wechat-call.ts';
 
 const reasonBytesMax = 80;
-const billBytesMax = 64 * 1024 * 1024;
 const absentCodes = new Set(['ORDER_NOT_EXIST', 'ORDERNOTEXIST', 'RESOURCE_NOT_EXISTS']);
 const taken: NotificationReply = { status: 204, type: 'application/json', body: '' };
 const refused: NotificationReply = {
