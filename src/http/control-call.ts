@@ -20,6 +20,9 @@ interface ControlResponse {
   readonly bytes: Buffer;
 }
 
+/** The name by which Tollgate calls others. */
+export const userAgent = 'tollgate';
+
 const usualTimeoutMs = 10_000;
 const replyBytesMax = 256 * 1024;
 

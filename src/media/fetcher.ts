@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { userAgent } from '../http/control-call.ts';
 import type { MediaLimits } from './limits.ts';
 
 /** All addresses of a host. Rejects when it has none, or when nobody waits for them any more. */
@@ -44,7 +45,7 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const usualHeaders = {
   accept: '*/*',
   'accept-encoding': 'identity',
-  'user-agent': 'tollgate',
+  'user-agent': userAgent,
 } as const;
 /**
  * Below this, only ports 80 and 443 are allowed: mail servers and the like could misread a request.

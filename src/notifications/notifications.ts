@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import { storedCatalog } from '../catalog/stored-catalog.ts';
 import { nodeReports } from '../gateway/reports/report.ts';
-import { callControl } from '../http/control-call.ts';
+import { callControl, userAgent } from '../http/control-call.ts';
 import { checkBalances, checkChannels } from './alerts.ts';
 import type { Database, Row } from '../storage/database.ts';
 import {
@@ -230,7 +230,7 @@ function webhookSender({ url, secret }: WebhookSettings): Send {
       .digest('base64');
     const headers = {
       'content-type': 'application/json',
-      'user-agent': 'tollgate',
+      'user-agent': userAgent,
       'webhook-id': id,
       'webhook-timestamp': timestamp,
       'webhook-signature': `v1,${signature}`,

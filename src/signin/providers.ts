@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ProviderProfile } from '../accounts/identities.ts';
 import { plainName } from '../accounts/text-fields.ts';
-import { callControl } from '../http/control-call.ts';
+import { callControl, userAgent } from '../http/control-call.ts';
 import type { GithubSettings, WechatSettings } from './settings.ts';
 import { messageOf } from '../base/thrown.ts';
 
@@ -80,8 +80,6 @@ export async function askProvider<Answer>({
     };
   }
 }
-
-const userAgent = 'tollgate';
 
 /**
  * docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps, 2026-11: it

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { type JsonObject, objectOf, parse } from '../../base/json.ts';
 import { randomText } from '../../base/random.ts';
 import { messageOf } from '../../base/thrown.ts';
-import { callControl } from '../../http/control-call.ts';
+import { callControl, userAgent } from '../../http/control-call.ts';
 import { nonEmptyText } from '../wallet-formats.ts';
 import { unclearFault, type WalletFault } from '../wallet.ts';
 import { publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
@@ -40,7 +40,6 @@ export type WechatReply =
 const certificatesEveryMs = 60_000;
 /** The delay after a fetch that failed: until the next one, no call is believed. */
 const certificatesRetryMs = 2_000;
-const userAgent = 'tollgate';
 
 /** Signs calls, and believes only what WeChat's own key signed. */
 export class WechatCaller {
