@@ -105,6 +105,17 @@ async function startOn(fresh: Fresh, drainMs?: number): Promise<Started> {
 forEachDatabase((name, _openFresh, fresh) => {
   const start = () => startOn(fresh);
 
+  test('one that is not to be stored is read in the background, too', async () => {
+    const { running, vendor, find, answerAll } = await start();
+    const created = await running.post(path, { ...asked, store: false });
+    const { id, status } = JSON.parse(await created.text());
+    expect([created.status, status]).toEqual([200, 'queued']);
+    await expect.poll(() => vendor.received.length).toBe(1);
+    answerAll();
+    await expect.poll(() => find(id)).toMatchObject({ status: 'completed', store: false });
+    await running.expectBooks();
+  });
+
   test('a client that leaves while its conversation is read has no response and pays for none', async () => {
     const { running, vendor, create, find, answerAll } = await start();
     const { id: previous } = await create();

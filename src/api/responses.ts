@@ -97,7 +97,7 @@ const responseRequest = schema.request(
     stream: schema.boolean('Whether to stream events.'),
     store: schema.boolean('Whether to store the response for 30 days; default `true`.'),
     background: schema.boolean(
-      'Whether to answer immediately and run in the background; needs `store`. With `stream`, the answer is the stream; the response runs on when you leave, and `GET /v1/responses/{id}?stream=true` reads on.',
+      'Whether to answer immediately and run in the background. With `store: false` the response can be read until ten minutes after its end. With `stream`, the answer is the stream; the response runs on when you leave, and `GET /v1/responses/{id}?stream=true` reads on.',
     ),
     max_output_tokens: schema.integer('Maximum number of output tokens.', responsesOutputTokensMin),
     max_tool_calls: schema.integer('Maximum number of calls of tools that the vendor runs.', 1),
@@ -233,11 +233,6 @@ function checkSampling(body: RequestBody): void {
     (!isObject(format) || typeof format['type'] !== 'string')
   )
     refuse('invalid_value', { param: 'text.format', why: 'it needs a type.' });
-  if (body['background'] === true && body['store'] === false)
-    refuse('invalid_value', {
-      param: 'store',
-      why: 'a response in the background has to be stored.',
-    });
 }
 
 function checkTools(tools: unknown): void {

@@ -6,6 +6,7 @@ import { memoryMigrations } from './migrations.ts';
 import {
   type StoredResponse,
   responseRetentionMs,
+  unstoredRetentionMs,
   responseGivenUpMs,
   responseLeaseMs,
   ResponseStore,
@@ -190,6 +191,21 @@ forEachDatabase((_, openFresh, fresh) => {
       status: 'failed',
       body: { status: 'failed', error: { code: 'server_error' } },
     });
+  });
+
+  test('what runs in the background and is not to be stored is forgotten soon after its end', async () => {
+    const clock = new TurnedClock();
+    const memory = new ResponseStore(await openFresh({ migrations }), clock, noCharge);
+    const running = queued('a');
+    await memory.begin('ada', { ...running, body: { ...running.body, store: false } });
+    const longAfter = clock.at + 2 * unstoredRetentionMs;
+    for (; clock.at < longAfter; clock.at += responseLeaseMs)
+      expect(await memory.renew('a', 'in_progress')).toBe(true);
+    await memory.finish('ada', turn('a'));
+    expect(await memory.find('ada', 'a')).toEqual(turn('a'));
+    clock.at += unstoredRetentionMs;
+    expect(await memory.find('ada', 'a')).toBeUndefined();
+    expect(await memory.expire()).toBe(1);
   });
 
   test('a charge without an answer to read is paid back: failed, cancelled or deleted', async () => {

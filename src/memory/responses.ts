@@ -1,4 +1,4 @@
-import { dayMs } from '../base/calendar.ts';
+import { dayMs, minuteMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import { type JsonObject, objectOf, objectsOf, textOf } from '../base/json.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
@@ -34,6 +34,11 @@ export interface StoredEvents {
 }
 
 export const responseRetentionMs = 30 * dayMs;
+/**
+ * How long a background response that is not to be stored can be read after its end
+ * (developers.openai.com/api/docs/guides/background, 2026-11).
+ */
+export const unstoredRetentionMs = 10 * minuteMs;
 /**
  * A background response whose node has not renewed it for this long has failed. Nodes renew every
  * two seconds, so their clocks may differ widely.
@@ -101,9 +106,12 @@ export class ResponseStore {
 
   /** Whether it still runs: false when it was cancelled or deleted in the meantime. */
   async renew(id: string, status: StoredResponseStatus): Promise<boolean> {
+    const at = this.#clock.now();
     const rows = await this.#database.query(
-      `UPDATE response SET lease_until=$2, status=$3 WHERE id=$1 AND ${isRunningSql} RETURNING id`,
-      [id, this.#clock.now() + responseLeaseMs, status],
+      `UPDATE response SET lease_until=$2, status=$3,
+        expires_at=CASE WHEN expires_at<$4 THEN $4 ELSE expires_at END
+        WHERE id=$1 AND ${isRunningSql} RETURNING id`,
+      [id, at + responseLeaseMs, status, at + unstoredRetentionMs],
     );
     return rows.length > 0;
   }
@@ -279,7 +287,7 @@ function* insert(
       JSON.stringify(input),
       JSON.stringify(body),
       at,
-      at + responseRetentionMs,
+      at + (body['store'] === false ? unstoredRetentionMs : responseRetentionMs),
       leaseUntil,
     ],
   };
