@@ -437,10 +437,15 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('what another model thought and signed stays away from Claude', async () => {
     const { vendor, running } = await begin();
     const call = { type: 'tool_use', id: 't', name: 'f', input: {} };
-    const thought = { type: 'thinking', thinking: 'Hm.', signature: '' };
+    // LibreChat sends the second for the first, which had no `signature_delta`.
+    const unsigned = { type: 'thinking', thinking: 'Hm.' };
     const turn = {
       role: 'assistant',
-      content: [thought, { ...call, extra_content: { google: { thought_signature: 'c2ln' } } }],
+      content: [
+        { ...unsigned, signature: '' },
+        unsigned,
+        { ...call, extra_content: { google: { thought_signature: 'c2ln' } } },
+      ],
     };
     const result = {
       role: 'user',

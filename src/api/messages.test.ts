@@ -37,8 +37,8 @@ const wrong: readonly (readonly [string, RequestBody, string])[] = [
   ['a text block without text', bodyWith([{ type: 'text' }]), `${at}.text`],
   ['a text block whose text is no string', bodyWith([{ type: 'text', text: 1 }]), `${at}.text`],
   [
-    'thinking without its signature',
-    bodyWith([{ type: 'thinking', thinking: 'Hm' }]),
+    'thinking whose signature is no string',
+    bodyWith([{ type: 'thinking', thinking: 'Hm', signature: 1 }]),
     `${at}.signature`,
   ],
   ['a call without an id', bodyWith([{ type: 'tool_use', name: 'f', input: {} }]), `${at}.id`],

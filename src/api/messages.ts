@@ -279,7 +279,7 @@ function checkContent(content: unknown, param: string, media: PromptMedia): void
 /** The string members that a block of each type must have. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
-  thinking: ['thinking', 'signature'],
+  thinking: ['thinking'],
   redacted_thinking: ['data'],
   tool_use: ['id', 'name'],
   tool_result: ['tool_use_id'],
@@ -289,6 +289,8 @@ function checkBlock(block: unknown, param: string, media: PromptMedia): void {
   if (!isObject(block)) refuseType(param, 'an object', block);
   const type = requiredText(block, 'type', param);
   for (const member of needed[type] ?? []) requiredText(block, member, param);
+  // Clients keep no empty signature, which thinking has that another vendor's model wrote.
+  if (type === 'thinking' && block['signature'] != null) requiredText(block, 'signature', param);
   if (type === 'tool_use' && !isObject(block['input']))
     refuseType(`${param}.input`, 'an object', block['input']);
   if (type === 'tool_result' && block['content'] !== undefined && block['content'] !== null)

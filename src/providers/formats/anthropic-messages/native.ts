@@ -210,7 +210,7 @@ function withFittingId(block: Documented<InputContentBlock>): Documented<InputCo
 }
 
 const isUnsigned = (block: Documented<InputContentBlock>): boolean =>
-  block.type === 'thinking' && block.signature === '';
+  block.type === 'thinking' && !block.signature;
 const isMarked = (block: Documented<InputContentBlock>): boolean =>
   block.type === 'tool_use' && block.extra_content !== undefined;
 
