@@ -302,7 +302,7 @@ test('T14: an answer of thoughts between words goes to each client and back in i
     { type: 'text', text: 'Ünd 🌊' },
     thinking('one'),
     { type: 'text', text: 'then' },
-    toolUse('x'),
+    { ...toolUse('x'), caller: { type: 'direct' } },
   ]);
 
   const output = list(answered('bedrock', bedrockClaude, 'responses', interleaved)['output']);

@@ -122,10 +122,14 @@ function toolUse(call: Documented<ChatToolCall>, asked: VendorCall): JsonObject 
     type: 'tool_use',
     id: call.id,
     name: clientToolName(fn.name, asked, toolsOf),
+    caller: direct,
     ...extraContentOf(call),
     input: inputFrom(textOf(fn.arguments) ?? ''),
   };
 }
+
+/** Called by the model itself, not from code that the vendor runs. */
+const direct = { type: 'direct' } as const;
 
 const toolsOf = ({ body }: VendorCall): unknown => body['tools'];
 
@@ -220,7 +224,7 @@ class MessageBlocks {
     let call = this.#calls.get(index);
     if (call === undefined) {
       out += this.#stopOpen() + this.#stopCalls((one) => parse(one.args) !== undefined);
-      out += this.#start(jsonText({ type: 'tool_use', ...members, input: {} }));
+      out += this.#start(jsonText({ type: 'tool_use', ...members, caller: direct, input: {} }));
       this.#calls.set(index, (call = { block: this.#blocks - 1, args: '', open: true }));
     }
     if (args === '' || !call.open) return out;
