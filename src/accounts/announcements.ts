@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { orderedId } from '../base/random.ts';
 import type { Database, Migration, Row, Transaction, SqlValue } from '../storage/database.ts';
-import { placesOf } from '../storage/sql.ts';
+import { placeholders } from '../storage/sql.ts';
 
 export const announcementsMigrations: readonly Migration[] = [
   {
@@ -127,7 +127,7 @@ export async function announcementTitles(
 ): Promise<ReadonlyMap<string, Announcement['title']>> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) return new Map();
-  const sql = `SELECT * FROM announcement WHERE id IN (${placesOf(wanted)})`;
+  const sql = `SELECT * FROM announcement WHERE id IN (${placeholders(wanted)})`;
   const rows = await database.query(sql, wanted);
   return new Map(rows.map(announcementOf).map(({ id, title }) => [id, title]));
 }

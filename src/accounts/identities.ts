@@ -1,6 +1,6 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { placesOf } from '../storage/sql.ts';
+import { placeholders } from '../storage/sql.ts';
 import { hashOf } from './keys.ts';
 import { isSecret, newSecret } from './secrets.ts';
 import { type User, userOf } from './users.ts';
@@ -118,7 +118,7 @@ export async function operatorCanSignIn(
   providers: readonly string[],
 ): Promise<boolean> {
   if (providers.length === 0) return false;
-  const sql = `SELECT provider FROM identities JOIN users ON users.id = user_id WHERE role = 'operator' AND frozen = 0 AND provider IN (${placesOf(providers)}) LIMIT 1`;
+  const sql = `SELECT provider FROM identities JOIN users ON users.id = user_id WHERE role = 'operator' AND frozen = 0 AND provider IN (${placeholders(providers)}) LIMIT 1`;
   return (await database.query(sql, providers)).length > 0;
 }
 

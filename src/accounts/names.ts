@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../storage/database.ts';
-import { placesOf } from '../storage/sql.ts';
+import { placeholders } from '../storage/sql.ts';
 
 /** The names of those ids that are users. */
 export const userNames = (database: Database, ids: readonly string[]) =>
@@ -16,7 +16,7 @@ async function namesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) return new Map();
-  const sql = `SELECT id, name FROM ${table} WHERE id IN (${placesOf(wanted)})`;
+  const sql = `SELECT id, name FROM ${table} WHERE id IN (${placeholders(wanted)})`;
   const rows = await database.query(sql, wanted);
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }

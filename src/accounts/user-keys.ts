@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Nano } from '../base/money.ts';
 import type { Migration, Transaction } from '../storage/database.ts';
-import { containing, placesOf } from '../storage/sql.ts';
+import { containing, placeholders } from '../storage/sql.ts';
 import {
   constraintsOf,
   type KeyTerms,
@@ -175,7 +175,7 @@ export function* keyNamesOf(
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) return new Map();
   const rows = yield {
-    sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${placesOf(wanted, 2)})`,
+    sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${placeholders(wanted, 2)})`,
     params: [ownerId, ...wanted],
   };
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));

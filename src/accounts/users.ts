@@ -3,7 +3,7 @@ import type { Nano } from '../base/money.ts';
 import { orderedId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
-import { containing, endingIn, placesOf, WhereClause } from '../storage/sql.ts';
+import { containing, endingIn, placeholders, WhereClause } from '../storage/sql.ts';
 import { keysTopic, nextKeysVersion } from './keys.ts';
 
 export type Role = 'user' | 'operator';
@@ -283,7 +283,7 @@ function* overviews(where: WhereClause, rest: string): Transaction<readonly User
 function* signInsOf(ids: readonly string[]): Transaction<readonly Row[]> {
   if (ids.length === 0) return [];
   return yield {
-    sql: `SELECT user_id, provider FROM identities WHERE user_id IN (${placesOf(ids)}) ORDER BY provider`,
+    sql: `SELECT user_id, provider FROM identities WHERE user_id IN (${placeholders(ids)}) ORDER BY provider`,
     params: ids,
   };
 }

@@ -1,6 +1,6 @@
 import { routingPolicies } from '../base/routing-policy.ts';
 import type { Row, SqlValue, Statement, Database, Transaction } from '../storage/database.ts';
-import { placesOf } from '../storage/sql.ts';
+import { placeholders } from '../storage/sql.ts';
 import type { Resealer, Sealer } from '../storage/seal.ts';
 import type { Price } from './price.ts';
 import type { Channel, ChannelFacts, Group, Model } from './snapshot.ts';
@@ -36,7 +36,7 @@ export function upsert(
     ...columns.slice(1).map((column) => `${column}=excluded.${column}`),
     `version=${table}.version+1`,
   ];
-  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placesOf(columns)}) ON CONFLICT (${key}) DO UPDATE SET ${updates.join(', ')}`;
+  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders(columns)}) ON CONFLICT (${key}) DO UPDATE SET ${updates.join(', ')}`;
   return [{ sql, params: [...Object.values(values), at] }];
 }
 

@@ -15,7 +15,7 @@ import {
 } from './transactions/account.ts';
 import { endPayout, openPayout } from './transactions/hold.ts';
 import { fenceAllProcesses, sweepProcess } from './transactions/process.ts';
-import { integerColumn, placesOf, textColumn } from '../storage/sql.ts';
+import { integerColumn, placeholders, textColumn } from '../storage/sql.ts';
 import { tillSettings } from './settings.ts';
 import { accountBalance, lockAccount, payerOf } from './transfers.ts';
 
@@ -166,7 +166,7 @@ export async function couldHold(
   accounts: readonly string[],
   amount: Nano,
 ): Promise<boolean> {
-  const sql = `SELECT a.id FROM account a WHERE a.id IN (${placesOf(accounts, 2)}) AND a.frozen=0
+  const sql = `SELECT a.id FROM account a WHERE a.id IN (${placeholders(accounts, 2)}) AND a.frozen=0
     AND a.credits-a.debits-a.held+COALESCE((SELECT SUM(f.granted-f.spent) FROM till_float f WHERE f.account=a.id), 0)>=$1`;
   return (await database.query(sql, [amount, ...accounts])).length === accounts.length;
 }

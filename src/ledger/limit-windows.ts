@@ -1,7 +1,7 @@
 import { dayMs, type Period, parsePeriod } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database, Row, Statement, Transaction } from '../storage/database.ts';
-import { integerColumn, integerColumnOrZero, placesOf, textColumn } from '../storage/sql.ts';
+import { integerColumn, integerColumnOrZero, placeholders, textColumn } from '../storage/sql.ts';
 import type { LimitWindow } from './contract.ts';
 import { changeLimitTx, insertWindow } from './transactions/account.ts';
 import { spentOfFloats } from './transfers.ts';
@@ -112,7 +112,7 @@ export async function forgetWindows(
       .filter((id) => (windowOf(id, 0n)?.to ?? now) < now - keptForMs);
     if (ended.length === 0) continue;
     const deleted = await database.query(
-      `DELETE FROM account WHERE id IN (${placesOf(ended)}) AND kind='limit' AND held=0 RETURNING id`,
+      `DELETE FROM account WHERE id IN (${placeholders(ended)}) AND kind='limit' AND held=0 RETURNING id`,
       ended,
     );
     forgotten += deleted.length;
@@ -165,7 +165,7 @@ export function* closeWindowsTx(keyId: string, kind: WindowKind, at: number): Tr
 export function* spentInWindows(ids: readonly string[]): Transaction<ReadonlyMap<string, Nano>> {
   if (ids.length === 0) return new Map();
   const rows = yield {
-    sql: `SELECT a.id, ${spent} AS charged FROM account a WHERE a.id IN (${placesOf(ids)})`,
+    sql: `SELECT a.id, ${spent} AS charged FROM account a WHERE a.id IN (${placeholders(ids)})`,
     params: ids,
   };
   return new Map(rows.map((row) => [textColumn(row, 'id'), integerColumnOrZero(row, 'charged')]));
@@ -176,7 +176,7 @@ export function* heldInWindows(ids: readonly string[]): Transaction<ReadonlyMap<
   if (ids.length === 0) return new Map();
   const rows = yield {
     sql: `SELECT account, CAST(SUM(amount) AS BIGINT) AS held FROM hold
-      WHERE state='open' AND account IN (${placesOf(ids)}) GROUP BY account`,
+      WHERE state='open' AND account IN (${placeholders(ids)}) GROUP BY account`,
     params: ids,
   };
   return new Map(rows.map((row) => [textColumn(row, 'account'), integerColumn(row, 'held')]));

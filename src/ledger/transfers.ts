@@ -1,6 +1,6 @@
 import type { Nano } from '../base/money.ts';
 import type { Row, Transaction } from '../storage/database.ts';
-import { integerColumn, integerColumnOrZero, placesOf, textColumn } from '../storage/sql.ts';
+import { integerColumn, integerColumnOrZero, placeholders, textColumn } from '../storage/sql.ts';
 
 /** A user's funds by the ledger's own counters. */
 export interface Funds {
@@ -58,7 +58,7 @@ export function* fundsOfUsers(
   const rows = yield {
     sql: `SELECT a.id, ${accountBalance} AS balance, a.credits AS credited, ${held} AS held,
       (SELECT COUNT(*) FROM hold h WHERE h.account=a.id AND h.state='open') AS holds
-      FROM account a WHERE a.id IN (${placesOf(accounts)}) AND a.kind='user'`,
+      FROM account a WHERE a.id IN (${placeholders(accounts)}) AND a.kind='user'`,
     params: accounts,
   };
   return new Map(
@@ -149,7 +149,7 @@ export function* refundedOf(
 ): Transaction<ReadonlyMap<string, Nano>> {
   if (charges.length === 0) return new Map();
   const rows = yield {
-    sql: `SELECT ref, CAST(SUM(amount) AS BIGINT) AS amount FROM transfer WHERE ref IN (${placesOf(charges, 2)}) AND credit=$1 AND code='refund' GROUP BY ref`,
+    sql: `SELECT ref, CAST(SUM(amount) AS BIGINT) AS amount FROM transfer WHERE ref IN (${placeholders(charges, 2)}) AND credit=$1 AND code='refund' GROUP BY ref`,
     params: [account, ...charges],
   };
   return new Map(rows.map((row) => [textColumn(row, 'ref'), integerColumn(row, 'amount')]));
@@ -173,7 +173,7 @@ export function* chargeRefunds(
   accounts?: readonly string[],
 ): Transaction<readonly ChargeRefund[]> {
   if (accounts?.length === 0) return [];
-  const only = accounts === undefined ? '' : ` AND credit IN (${placesOf(accounts, 3)})`;
+  const only = accounts === undefined ? '' : ` AND credit IN (${placeholders(accounts, 3)})`;
   const rows = yield {
     sql: `SELECT credit, ref, at, amount FROM transfer
       WHERE debit='revenue' AND credit<>'revenue' AND at>=$1 AND at<$2${only}`,

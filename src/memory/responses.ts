@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { type JsonObject, objectOf, objectsOf, textOf } from '../base/json.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
-import { placesOf } from '../storage/sql.ts';
+import { placeholders } from '../storage/sql.ts';
 import { expiredAtOnceMax } from './expiry.ts';
 import type { PayBack } from './idempotency.ts';
 
@@ -211,7 +211,7 @@ export class ResponseStore {
   async items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>> {
     if (ids.length === 0) return new Map();
     const rows = await this.#database.query(
-      `SELECT * FROM response WHERE expires_at>$2 AND id IN (SELECT response FROM response_item WHERE account=$1 AND id IN (${placesOf(ids, 3)}))`,
+      `SELECT * FROM response WHERE expires_at>$2 AND id IN (SELECT response FROM response_item WHERE account=$1 AND id IN (${placeholders(ids, 3)}))`,
       [account, this.#clock.now(), ...ids],
     );
     const found = new Map<string, Item>();

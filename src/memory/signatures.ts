@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type OnError, WorkOutcomes } from '../storage/repeat.ts';
 import type { Sealer } from '../storage/seal.ts';
-import { placesOf } from '../storage/sql.ts';
+import { placeholders } from '../storage/sql.ts';
 import { expiredAtOnceMax } from './expiry.ts';
 
 /** Tool call → its signature. */
@@ -104,7 +104,7 @@ class DatabaseSignatureStore implements SignatureStore {
   ): Promise<Signatures> {
     const now = this.#clock.now();
     const rows = await this.#database.query(
-      `SELECT call, sealed, expires_at FROM signature WHERE account=$1 AND signer=$2 AND expires_at>$3 AND call IN (${placesOf(missing, 4)})`,
+      `SELECT call, sealed, expires_at FROM signature WHERE account=$1 AND signer=$2 AND expires_at>$3 AND call IN (${placeholders(missing, 4)})`,
       [account, signer, now, ...missing],
     );
     for (const call of missing)

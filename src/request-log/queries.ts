@@ -1,7 +1,7 @@
 import { firstIdAt, timeOfId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Row, SqlValue, Transaction } from '../storage/database.ts';
-import { integerColumn, placesOf, sqlHour, textColumn, WhereClause } from '../storage/sql.ts';
+import { integerColumn, placeholders, sqlHour, textColumn, WhereClause } from '../storage/sql.ts';
 import { answeredOutcomes } from '../telemetry/request-metrics.ts';
 import {
   type LoggedAttempt,
@@ -42,7 +42,7 @@ export function* writeRequests(requests: readonly LoggedRequest[]): Transaction<
     request.durationMs,
     JSON.stringify(request.attempts),
   ]);
-  const places = requests.map((_, i) => `(${placesOf(columns, i * columns.length + 1)})`);
+  const places = requests.map((_, i) => `(${placeholders(columns, i * columns.length + 1)})`);
   yield {
     sql: `INSERT INTO request_log (${columns.join()}) VALUES ${places.join()} ON CONFLICT (id) DO NOTHING`,
     params,

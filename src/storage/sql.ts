@@ -46,7 +46,7 @@ export class WhereClause extends SqlParameters {
 }
 
 /** Placeholders for the values of a list, `$1,$2,…`; the first one is `$first`. */
-export const placesOf = (values: readonly SqlValue[], first = 1): string =>
+export const placeholders = (values: readonly SqlValue[], first = 1): string =>
   values.map((_, index) => `$${first + index}`).join();
 
 /**

@@ -6,7 +6,7 @@ import {
   openHold,
 } from '../../ledger/transactions/hold.ts';
 import type { Database, Statement, Transaction, SqlValue } from '../../storage/database.ts';
-import { placesOf, skipLocked } from '../../storage/sql.ts';
+import { placeholders, skipLocked } from '../../storage/sql.ts';
 import {
   channelNameOf,
   type NewTask,
@@ -66,7 +66,7 @@ export function* insertTask(
   };
   const columns = Object.keys(values);
   yield {
-    sql: `INSERT INTO task (${columns.join(', ')}) VALUES (${placesOf(columns)})`,
+    sql: `INSERT INTO task (${columns.join(', ')}) VALUES (${placeholders(columns)})`,
     params: Object.values(values),
   };
   return { kind: 'inserted' };
