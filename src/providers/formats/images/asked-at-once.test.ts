@@ -286,6 +286,41 @@ test('what a vendor charges us is told to nobody', () => {
   expect(read.pictures).toEqual([{ from: { url: 'https://imgen.x.ai/a.jpeg' } }]);
 });
 
+test('usage has OpenAI’s names, and is left out where the kinds of its tokens are not known', () => {
+  const read = (usage: object, image: Partial<ImageRequest> = {}): unknown => {
+    const answer = openrouterImages([]).read(
+      Buffer.from(JSON.stringify({ created: 1, data: [{ b64_json: 'aGk=' }], usage })),
+      'application/json',
+      callFor('google/gemini-2.5-flash-image', image),
+    );
+    if (isPending(answer) || isFault(answer)) throw new Error('it was read');
+    return JSON.parse(answer.body.toString('utf8')).usage;
+  };
+  const input = { name: 'a.png', bytes: Buffer.from('a'), width: 1, height: 1 };
+  const image = { images: [{ ...input, type: 'image/png' as const }] };
+  const told = { prompt_tokens: 5, completion_tokens: 1_120, total_tokens: 1_125, cost: 0.03 };
+  const drawn = { completion_tokens_details: { reasoning_tokens: 0, image_tokens: 1_120 } };
+  const usage = {
+    input_tokens: 5,
+    input_tokens_details: { text_tokens: 5, image_tokens: 0 },
+    output_tokens: 1_120,
+    output_tokens_details: { text_tokens: 0, image_tokens: 1_120 },
+    total_tokens: 1_125,
+  };
+  expect(read({ ...told, ...drawn })).toEqual(usage);
+  expect(read(told, image)).toBeUndefined();
+  expect(read({ ...told, prompt_tokens_details: { image_tokens: 3 } }, image)).toEqual({
+    ...usage,
+    input_tokens_details: { text_tokens: 2, image_tokens: 3 },
+  });
+  expect(read({ total_tokens: 1_125 })).toBeUndefined();
+  const own = {
+    ...usage,
+    input_tokens_details: { text_tokens: 2, image_tokens: 3, cached_tokens: 1 },
+  };
+  expect(read({ ...own, cost: 0.03 }, image)).toEqual(own);
+});
+
 const event = (type: string, more: object = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: 'aGk=', ...more })}\n\n`;
 const stream = (text: string, contentType = 'text/event-stream') => {

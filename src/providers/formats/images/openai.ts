@@ -28,7 +28,7 @@ import { formRequest } from '../multipart.ts';
 import { jsonHeaders } from '../json-request.ts';
 import { objectIn } from '../reply.ts';
 import { fittedSize, nearestRatio } from './request.ts';
-import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
+import { imagesAnswer, imageUsageOf, splitByCount, partsWithImageUsage } from './response.ts';
 
 /** A request's members that are read (developers.openai.com/api/reference/images, 2026-08). */
 interface ImagesRequest {
@@ -64,6 +64,7 @@ export interface ImageUsage {
   readonly input_tokens_details: ImageTokens;
   readonly output_tokens: number;
   readonly output_tokens_details: ImageTokens;
+  readonly total_tokens: number;
   readonly prompt_tokens: number;
   readonly prompt_tokens_details: ImageTokens;
   readonly completion_tokens: number;
@@ -260,21 +261,45 @@ function read(reply: Buffer, call: VendorCall, quirks: ImagesQuirks): VendorAnsw
   return {
     ...answer,
     quantities: openaiImageUsage(body.usage),
-    body: Buffer.from(JSON.stringify({ ...withoutCost(more), created })),
+    body: Buffer.from(JSON.stringify({ ...withoutCost(more, call), created })),
   };
 }
 
 /** Removes the vendor's price and other members that clients must not see. */
-function withoutCost(more: JsonObject): JsonObject {
-  const { model: _, usage, cost: __, timings: ___, seed, ...rest } = more;
-  const told = objectOf(usage);
-  const kept =
-    told !== undefined && openaiImageUsage(told) !== undefined ? { usage: usageOf(told) } : {};
-  return { ...rest, ...(seed === undefined ? {} : { seed }), ...kept };
+function withoutCost(more: JsonObject, call: VendorCall): JsonObject {
+  const { model: _, usage: told, cost: __, timings: ___, seed, ...rest } = more;
+  const usage = usageOf(objectOf(told) ?? {}, call);
+  return {
+    ...rest,
+    ...(seed === undefined ? {} : { seed }),
+    ...(usage === undefined ? {} : { usage }),
+  };
 }
 
-/** Keeps OpenAI's members of the usage. */
-function usageOf(told: JsonObject): JsonObject {
+/**
+ * The usage in OpenAI's format, which requires the kinds of the input's tokens; undefined when they
+ * are not known. Without images in the request, all of them are text.
+ */
+function usageOf(told: JsonObject, call: VendorCall): JsonObject | undefined {
+  const quantities = openaiImageUsage(told);
+  if (quantities === undefined) return undefined;
+  const usage: Documented<ImageUsage> = told;
+  const inputs = objectOf(usage.input_tokens_details);
+  const required = [
+    usage.input_tokens,
+    usage.output_tokens,
+    usage.total_tokens,
+    inputs?.text_tokens,
+    inputs?.image_tokens,
+  ];
+  if (required.every((count) => countOf(count) !== undefined)) return openaiMembers(told);
+  const seen = (inputs ?? objectOf(usage.prompt_tokens_details))?.image_tokens;
+  const { images, mask } = imageRequestOf(call);
+  const known = countOf(seen) !== undefined || (images.length === 0 && mask === undefined);
+  return known ? imageUsageOf(quantities) : undefined;
+}
+
+function openaiMembers(told: JsonObject): JsonObject {
   const names = [
     'input_tokens',
     'input_tokens_details',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '../../../base/fault.ts';
-import { objectOf, parse } from '../../../base/json.ts';
+import { type JsonObject, objectOf, parse } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import {
   type VendorAnswer,
@@ -88,8 +88,8 @@ function join(answers: readonly VendorAnswer[]): VendorAnswer {
   };
 }
 
-/** Adds the usage in OpenAI's format to the answer. */
-export function withImageUsage(answer: VendorAnswer, quantities: Quantities): VendorAnswer {
+/** The usage in OpenAI's format. */
+export function imageUsageOf(quantities: Quantities): JsonObject {
   const {
     input = 0,
     cached_input: cached = 0,
@@ -99,15 +99,20 @@ export function withImageUsage(answer: VendorAnswer, quantities: Quantities): Ve
     image_output: drawn = 0,
   } = quantities;
   const [inputs, outputs] = [input + cached + seen, output + reasoning + drawn];
-  const usage = {
+  return {
     input_tokens: inputs,
     input_tokens_details: { text_tokens: input + cached, image_tokens: seen },
     output_tokens: outputs,
     output_tokens_details: { text_tokens: output + reasoning, image_tokens: drawn },
     total_tokens: inputs + outputs,
   };
+}
+
+/** Adds the usage in OpenAI's format to the answer. */
+export function withImageUsage(answer: VendorAnswer, quantities: Quantities): VendorAnswer {
   const told = objectOf(parse(answer.body.toString('utf8')));
-  return { ...answer, quantities, body: Buffer.from(JSON.stringify({ ...told, usage })) };
+  const body = Buffer.from(JSON.stringify({ ...told, usage: imageUsageOf(quantities) }));
+  return { ...answer, quantities, body };
 }
 
 /** Adds the usage of all parts to the joined answer. */
