@@ -101,6 +101,7 @@ onSqlite((_, __, fresh) => {
           'Ruby is a language.',
           'It makes developers happy!',
         ]);
+        expect([id, said.usage?.type ?? 'duration']).toEqual([id, 'duration']);
       }
     }, 60_000);
 
@@ -138,7 +139,9 @@ onSqlite((_, __, fresh) => {
         let done = '';
         for await (const event of stream) {
           if (event.type === 'transcript.text.delta') heard += event.delta;
-          if (event.type === 'transcript.text.done') done = event.text;
+          if (event.type !== 'transcript.text.done') continue;
+          done = event.text;
+          if (event.usage !== undefined) expect([id, event.usage.type]).toEqual([id, 'tokens']);
         }
         expect([vendor, id, heard, done]).toEqual([vendor, id, words, words]);
       }

@@ -239,18 +239,22 @@ function readJson(
  */
 function asOurs(
   reply: Buffer,
-  { publicModel }: VendorCall,
+  call: VendorCall,
   body: JsonObject,
   quantities: Quantities | undefined,
 ): Buffer {
+  const { returns } = transcriptionRequestOf(call);
   const own = ['x_groq', 'id', 'request_id', 'model'].some((name) => body[name] !== undefined);
   const { usage: told }: Documented<OpenAiTranscript> = body;
-  const odd = told !== undefined && objectOf(told)?.type === undefined;
+  const kind = objectOf(told)?.type;
+  const odd =
+    told !== undefined &&
+    (kind === undefined || (returns === 'verbose_json' && kind !== 'duration'));
   if (!own && !odd) return reply;
   const top = rawMembers(reply.toString('latin1').trim());
   for (const name of ['x_groq', 'id', 'request_id']) top.delete(name);
-  if (top.has('model')) top.set('model', jsonText(publicModel));
-  const { usage } = usageOf(quantities);
+  if (top.has('model')) top.set('model', jsonText(call.publicModel));
+  const { usage } = usageOf(quantities, returns);
   if (odd && usage === undefined) top.delete('usage');
   else if (odd) top.set('usage', JSON.stringify(usage));
   return Buffer.from(rawText(top), 'latin1');

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
+import type { Quantities } from '../../../base/quantities.ts';
 import { SpoolPool } from '../../../http/spool.ts';
 import type { VendorCall } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat } from '../../media-request.ts';
 import { vendorCall } from '../../../../test/support/vendor-call.ts';
+import { isFault } from '../fault.ts';
+import { openaiTranscriptions } from './openai.ts';
 import { answerOf, type TranscriptSegment, type Transcript } from './transcript.ts';
 
 function callFor(returns: TranscriptFormat, extra: Partial<TranscriptionRequest> = {}): VendorCall {
@@ -97,6 +100,44 @@ test('JSON has the members that the convention promises, and words or segments a
     text: 'Say it.',
     usage: { type: 'duration', seconds: 10 },
   });
+});
+
+test('usage is seconds in verbose JSON, and tokens or none at the end of a stream', () => {
+  const tokens = { input: 2, audio_input: 95, output: 3 };
+  const usage = (returns: TranscriptFormat, quantities: Quantities): unknown =>
+    JSON.parse(answerOf({ text: 'a' }, callFor(returns), quantities).body.toString('utf8')).usage;
+  expect(usage('json', { ...tokens, second: 9.5 })).toMatchObject({ type: 'tokens' });
+  expect(usage('diarized_json', { ...tokens, second: 9.5 })).toMatchObject({ type: 'tokens' });
+  expect(usage('verbose_json', { ...tokens, second: 9.5 })).toEqual({
+    type: 'duration',
+    seconds: 10,
+  });
+  expect(usage('verbose_json', tokens)).toBeUndefined();
+
+  const counted = { type: 'tokens', input_tokens: 97, output_tokens: 3 };
+  const read = (reply: object): unknown => {
+    const answer = openaiTranscriptions().read(
+      Buffer.from(JSON.stringify(reply)),
+      'application/json',
+      callFor('verbose_json'),
+    );
+    if (isFault(answer)) throw new Error(answer.message);
+    return [JSON.parse(answer.body.toString('utf8')).usage, answer.quantities];
+  };
+  const all = { input: 97, audio_input: 0, output: 3 };
+  expect(read({ text: 'a', duration: 9.5, usage: counted })).toEqual([
+    { type: 'duration', seconds: 10 },
+    { ...all, second: 9.5 },
+  ]);
+  expect(read({ text: 'a', usage: counted })).toEqual([undefined, all]);
+
+  const heard = (told: object): unknown => {
+    const stream = openaiTranscriptions().stream(callFor('json'), 'application/json');
+    stream.push(Buffer.from(JSON.stringify({ text: 'a', usage: told })));
+    return [/"usage":\{"type":"(\w+)"/.exec(stream.end())?.[1], stream.meter.quantities];
+  };
+  expect(heard({ type: 'duration', seconds: 10 })).toEqual([undefined, { second: 10 }]);
+  expect(heard(counted)).toEqual(['tokens', all]);
 });
 
 test('speakers are letters, in the order in which they speak', () => {

@@ -7,7 +7,7 @@ import {
 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { type VendorAnswer, type VendorCall, transcriptionRequestOf } from '../../adapter.ts';
-import type { TranscriptionRequest } from '../../media-request.ts';
+import type { TranscriptFormat, TranscriptionRequest } from '../../media-request.ts';
 
 /**
  * The counts in an answer: OpenAI's (developers.openai.com/api/reference/audio, 2026-08), and other
@@ -78,7 +78,7 @@ export function answerOf(
     ...told,
   });
   const { text } = transcript;
-  const usage = usageOf(quantities);
+  const usage = usageOf(quantities, request.returns);
   switch (request.returns) {
     case 'text':
       return plain(`${text}\n`);
@@ -101,21 +101,37 @@ export function answerOf(
   }
 }
 
-/** The usage in OpenAI's format: tokens if they were counted, else seconds. */
-export function usageOf(quantities: Quantities | undefined): { readonly usage?: unknown } {
-  if (quantities === undefined) return {};
-  const { input = 0, audio_input: audio = 0, output = 0, second } = quantities;
-  if (input + audio + output > 0) {
-    const details = { text_tokens: input, audio_tokens: audio };
-    const counts = {
-      input_tokens: input + audio,
-      input_token_details: details,
-      output_tokens: output,
-      total_tokens: input + audio + output,
-    };
-    return { usage: { type: 'tokens', ...counts } };
-  }
-  return second === undefined ? {} : { usage: { type: 'duration', seconds: Math.ceil(second) } };
+/** The usage in OpenAI's format; `{}`: none is known. */
+interface TranscriptUsage {
+  readonly usage?: unknown;
+}
+
+/**
+ * The usage of an answer: tokens if they were counted, else seconds. `verbose_json` has seconds
+ * alone (developers.openai.com/api/reference/audio, 2026-11).
+ */
+export function usageOf(
+  quantities: Quantities | undefined,
+  returns: TranscriptFormat,
+): TranscriptUsage {
+  const tokens = returns === 'verbose_json' ? {} : tokenUsageOf(quantities);
+  const second = quantities?.second;
+  if (tokens.usage !== undefined || second === undefined) return tokens;
+  return { usage: { type: 'duration', seconds: Math.ceil(second) } };
+}
+
+/** The usage in tokens, which is the only kind at the end of a stream (same page). */
+export function tokenUsageOf(quantities: Quantities = {}): TranscriptUsage {
+  const { input = 0, audio_input: audio = 0, output = 0 } = quantities;
+  if (input + audio + output === 0) return {};
+  const details = { text_tokens: input, audio_tokens: audio };
+  const counts = {
+    input_tokens: input + audio,
+    input_token_details: details,
+    output_tokens: output,
+    total_tokens: input + audio + output,
+  };
+  return { usage: { type: 'tokens', ...counts } };
 }
 
 const transcriptSeconds = ({ seconds }: Transcript, request: TranscriptionRequest): number =>

@@ -26,7 +26,7 @@ import type { TranscriptionRequest, TranscriptFormat } from '../../media-request
 import { SseFrames } from '../../stream/frames.ts';
 import { faultReader, faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
 import { noObject } from '../reply.ts';
-import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
+import { tokenUsageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
 
 /** An event (developers.openai.com/api/reference/audio, 2026-08). */
 interface TranscriptTextEvent {
@@ -156,7 +156,7 @@ export class TranscriptInOne implements StreamTranslator {
         : text === ''
           ? []
           : [{ type: 'transcript.text.delta', delta: text }];
-    return [...deltas, { type: 'transcript.text.done', text, ...usageOf(answer.quantities) }]
+    return [...deltas, { type: 'transcript.text.done', text, ...tokenUsageOf(answer.quantities) }]
       .map(event)
       .join('');
   }
