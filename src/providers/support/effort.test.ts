@@ -66,6 +66,10 @@ describe('T2: sampling goes to models that do not reason unless they are asked t
     expect(
       dropped('openai', 'gpt-5.1', { temperature: 0.2, reasoning: { effort: 'low' } }, 'responses'),
     ).toEqual(['temperature']);
+    const usual = { temperature: 1, top_p: 1 };
+    expect(sent('openai', 'gpt-5', usual, 'responses')).toEqual(native);
+    expect(ask('openai', 'gpt-5', usual, 'responses').dropped ?? []).toEqual([]);
+    expect(sent('openai', 'gpt-5', usual)).toEqual(usual);
   });
 
   it('gpt-5.4 with tools and no effort stays on chat, with all that chat takes', () => {

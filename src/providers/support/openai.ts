@@ -81,6 +81,13 @@ const whileReasoning = {
   frequency_penalty: { takes: [], idle: [0], otherwise: 'drop' },
 } satisfies SupportRow['members'];
 
+/** On `/responses` the members themselves are refused, so that defaults are left out, too. */
+const responsesWhileReasoning = {
+  ...whileReasoning,
+  temperature: { takes: [], idle: [1], otherwise: 'drop' },
+  top_p: { takes: [], idle: [1], otherwise: 'drop' },
+} satisfies SupportRow['members'];
+
 /** Other vendors' members for sampling and reasoning. */
 const othersSampling = [
   'top_k',
@@ -212,7 +219,12 @@ export const openaiResponsesSupport: readonly SupportRow[] = [
     models: /^(?:gpt-[34](?!\d)|chatgpt-|o[1-9])/,
     members: { 'text.verbosity': { takes: ['medium'], otherwise: 'drop' } },
   },
-  { source: reasoningGuide, while: 'reasoning', members: whileReasoning, lacks: ['top_logprobs'] },
+  {
+    source: reasoningGuide,
+    while: 'reasoning',
+    members: responsesWhileReasoning,
+    lacks: ['top_logprobs'],
+  },
   {
     source: 'run-llama/llama_index#20865, 2026-03',
     models: /^o[1-9]/,
