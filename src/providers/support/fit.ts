@@ -179,7 +179,9 @@ export function stopsToWatch(
 }
 
 function fitStops(body: JsonObject, stops: number | undefined, { changes }: RequestEdits): void {
-  if (stops === 0 && body['stop'] === null) changes.push({ path: ['stop'] });
+  // An empty list or text asks for nothing.
+  if (stops === 0 && body['stop'] !== undefined && stopWords(body['stop']).length === 0)
+    changes.push({ path: ['stop'] });
   const watched = stopsToWatch(body, stops);
   if (watched === undefined || stops === undefined) return;
   // The vendor stops at the stop texts that it gets, and bills nothing after them.

@@ -168,7 +168,15 @@ describe('T5: stop texts by our own means', () => {
       finish_reason: 'stop',
     });
     expect(sent('openai', 'gpt-4o', { stop: 'END' })).toEqual({ stop: 'END' });
-    expect(sent('openai', 'gpt-5', { stop: null })).toEqual({});
+    for (const nothing of [null, [], '', { logprobs: false }]) {
+      const body =
+        typeof nothing === 'object' && nothing && !Array.isArray(nothing)
+          ? nothing
+          : { stop: nothing };
+      expect(sent('openai', 'gpt-5', body)).toEqual({});
+      expect(ask('openai', 'gpt-5', body).dropped ?? []).toEqual([]);
+    }
+    expect(sent('groq', 'llama-3.3-70b-versatile', { logprobs: false })).toEqual({});
   });
 
   it('cuts a stream, whatever the pieces, and tells usage all the same', () => {

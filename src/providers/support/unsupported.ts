@@ -66,7 +66,7 @@ export const unsupportedInChat: Readonly<Record<string, MemberRule>> = {
   include_reasoning: drop,
   reasoning_format: drop,
   n: refuseRule('it gives one answer at a time.', 1),
-  logprobs: refuseRule('it does not tell the probabilities of its tokens.', false),
+  logprobs: { ...refuseRule('it does not tell the probabilities of its tokens.'), idle: [false] },
   modalities: refuseRule('it answers with text only.', ['text']),
   audio: refuseRule('it answers with text only.'),
   web_search_options: refuseRule('it does not search the web by itself.'),

@@ -33,7 +33,8 @@ const takes: readonly SupportRow[] = [
       // Documented, and refused with all values but one.
       n: { takes: [1], otherwise: { refuse: 'it gives one answer at a time.' } },
       logprobs: {
-        takes: [false],
+        takes: [],
+        idle: [false],
         otherwise: { refuse: 'it does not tell the probabilities of its tokens.' },
       },
     },
