@@ -575,7 +575,7 @@ export class ResponseParser {
     return unread === undefined || this.push(unread);
   }
 
-  /** Reads the next bytes. Returns false while the listener takes no more. Throws MalformedResponse. */
+  /** Reads the next bytes; false while the listener takes no more. Throws MalformedResponse. */
   push(bytes: Buffer): boolean {
     const piece = this.#unread === undefined ? bytes : Buffer.concat([this.#unread, bytes]);
     this.#unread = undefined;
