@@ -150,23 +150,45 @@ function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): S
   };
 }
 
-const transferColumns = 'transfer (id, debit, credit, amount, code, at)';
+const intoTransfers = 'INSERT OR ROLLBACK INTO transfer (id, debit, credit, amount, code, at)';
 
-function* insertCharges({
-  charges: { count, values },
-  records: into,
-}: BatchInput): Transaction<void> {
+/**
+ * Inserts transfers and usage records in as few statements as the number of charges allows. A
+ * broken constraint ends the whole transaction: SQLite then keeps no copy of each page that a
+ * statement of several rows changes.
+ */
+function* insertCharges({ charges, records: into }: BatchInput): Transaction<void> {
+  const { count, values } = charges;
+  const intoRecords = `INSERT OR ROLLBACK INTO ${typeof into === 'string' ? into : recordTarget(into)}`;
+  const width = values.length / count;
+  let from = 0;
+  for (const rows of rowCounts) {
+    for (; count - from >= rows; from += rows) {
+      const { transfers, records } = rowsOf(values, width, from, rows);
+      yield { sql: insertOf(intoTransfers, rows, transfers.length / rows), params: transfers };
+      yield { sql: insertOf(intoRecords, rows, records.length / rows), params: records };
+    }
+  }
+}
+
+/** The values of both tables for `rows` charges, beginning with number `from`. */
+function rowsOf(
+  values: readonly SqlValue[],
+  width: number,
+  from: number,
+  rows: number,
+): { readonly transfers: readonly SqlValue[]; readonly records: readonly SqlValue[] } {
   const transfers: SqlValue[] = [];
   const records: SqlValue[] = [];
-  for (let at = 0; at < values.length; at += values.length / count) {
-    const [id = null, account = null, ...transfer] = values.slice(at, at + transferValues);
-    transfers.push(id, account, 'revenue', ...transfer);
+  const end = (from + rows) * width;
+  for (let at = from * width; at < end; at += width) {
+    const [id = null, account = null] = [values[at], values[at + 1]];
+    transfers.push(id, account, 'revenue');
+    for (let i = at + 2; i < at + transferValues; i++) transfers.push(values[i] ?? null);
     records.push(id, account);
-    for (const value of values.slice(at + transferValues, at + values.length / count))
-      records.push(value);
+    for (let i = at + transferValues; i < at + width; i++) records.push(values[i] ?? null);
   }
-  yield* insertRows(transferColumns, count, transfers);
-  yield* insertRows(typeof into === 'string' ? into : recordTarget(into), count, records);
+  return { transfers, records };
 }
 
 /** A loss is a transfer of its own, found by its request's id. */
@@ -214,47 +236,24 @@ export function floatRow(row: Row): FloatRow {
 }
 
 /**
- * The row counts of one INSERT. Few sizes, because each is a prepared statement of its own; large
- * ones, because a call costs as much as a row.
+ * The numbers of rows of one INSERT. Few of them, because each is a prepared statement of its own;
+ * large ones, because a call costs as much as a row.
  */
-const sizes = [32, 16, 8, 4, 2, 1];
-const written = new Map<string, string>();
+const rowCounts = [32, 16, 8, 4, 2, 1];
+/** The texts of INSERTs, by their beginning and by their number of rows. */
+const written = new Map<string, string[]>();
 
-/**
- * Inserts rows in as few statements as their number allows. `target`: `table (column, …)`;
- * `values`: those of the first row, then of the next. A broken constraint ends the whole
- * transaction: SQLite then keeps no copy of each page that a statement of several rows changes.
- * Only SQLite runs this.
- */
-function* insertRows(
-  target: string,
-  count: number,
-  values: readonly SqlValue[],
-): Transaction<void> {
-  const into = `INSERT OR ROLLBACK INTO ${target}`;
-  const columns = values.length / count;
-  let from = 0;
-  for (const size of sizes) {
-    for (; count - from >= size; from += size) {
-      yield {
-        sql: insertOf(into, size, columns),
-        params: values.slice(from * columns, (from + size) * columns),
-      };
-    }
-  }
+/** The INSERT for `rows` rows of `columns` columns. `into`: `INSERT INTO table (column, …)`. */
+export function insertOf(into: string, rows: number, columns: number): string {
+  let texts = written.get(into);
+  if (texts === undefined) written.set(into, (texts = []));
+  return (texts[rows] ??= insertText(into, rows, columns));
 }
 
-/** The INSERT for `rows` rows of `columns` columns. */
-export function insertOf(into: string, rows: number, columns: number): string {
-  const name = `${rows} ${into}`;
-  let sql = written.get(name);
-  if (sql === undefined) {
-    const row = (r: number): string =>
-      `(${Array.from({ length: columns }, (_, c) => `$${r * columns + c + 1}`).join(', ')})`;
-    sql = `${into} VALUES ${Array.from({ length: rows }, (_, r) => row(r)).join(', ')}`;
-    written.set(name, sql);
-  }
-  return sql;
+function insertText(into: string, rows: number, columns: number): string {
+  const row = (r: number): string =>
+    `(${Array.from({ length: columns }, (_, c) => `$${r * columns + c + 1}`).join(', ')})`;
+  return `${into} VALUES ${Array.from({ length: rows }, (_, r) => row(r)).join(', ')}`;
 }
 
 /**
