@@ -4,6 +4,7 @@ import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { refusal, type Refusal, unavailable } from '../base/refusal.ts';
 import { inputTokens, outputTokens } from '../catalog/price.ts';
+import type { SettleResult } from '../ledger/contract.ts';
 import type { VendorAnswer, StreamMeter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import { refusalFor } from './error-mapping.ts';
@@ -24,13 +25,14 @@ import { CollectingReceiver, ForwardingReceiver } from './stream.ts';
 
 /**
  * Charges for the deciding attempt's outcome and ends the response if some of it was delivered. A
- * refusal is left to the caller.
+ * refusal is left to the caller. No async function: one that returns another's promise waits for
+ * it three turns longer.
  */
-export async function finishRequest(
+export function finishRequest(
   funded: FundedRequest,
   progress: RequestProgress,
   { result, receiver, candidate }: AttemptOutcome,
-): Promise<RequestOutcome> {
+): RequestOutcome | Promise<RequestOutcome> {
   // Other channels may have been tried since: what is hidden and reported is of this one.
   progress.candidate = candidate ?? progress.candidate;
   if (result.kind === 'answer') return finishWhole(funded, progress, result.answer, 'ok');
@@ -92,13 +94,14 @@ async function finishCancelled(
   const billed =
     progress.candidate?.channel.billsCancelledInput === true && funded.request.sized === undefined;
   const quantities = await cancelledInput(funded, meter, billed);
-  const outcome = await charge(funded, progress, {
+  const ending: AnswerEnd = {
     endStatus: 'left',
     quantities,
     free: !billed,
     estimated: true,
     upstreamId: meter?.upstreamId,
-  });
+  };
+  const outcome = outcomeOf(funded, ending, await settle(funded, progress, ending));
   return { ...outcome, status: 499, label: 'left', refusal: undefined };
 }
 
@@ -146,7 +149,7 @@ async function finishWhole(
     withheld: true,
   };
   const remembered = answer.signatures && rememberSignatures(funded, progress, answer.signatures);
-  const outcome = await charge(funded, progress, ending);
+  const outcome = outcomeOf(funded, ending, await settle(funded, progress, ending));
   if (outcome.refusal !== undefined) return outcome;
   if (remembered !== undefined) await remembered;
   progress.firstByteMs ??= elapsedMs(funded);
@@ -209,14 +212,15 @@ async function finishStream(
     ? { quantities: all }
     : await chargeable(funded, all, estimated);
   const remembered = meter.signatures && rememberSignatures(funded, progress, meter.signatures);
-  const outcome = await charge(funded, progress, {
+  const ending: AnswerEnd = {
     endStatus,
     quantities,
     reported,
     estimated,
     upstreamId: meter.upstreamId,
     pricingFacts: meter.pricingFacts,
-  });
+  };
+  const outcome = outcomeOf(funded, ending, await settle(funded, progress, ending));
   if (outcome.refusal !== undefined || (endStatus !== 'ok' && endStatus !== 'length'))
     return outcome;
   if (remembered !== undefined) await remembered;
@@ -282,27 +286,25 @@ async function finishMoneyEnded(
   });
 }
 
-async function charge(
+function outcomeOf(
   funded: FundedRequest,
-  progress: RequestProgress,
-  ending: AnswerEnd,
-): Promise<RequestOutcome> {
-  const { request } = funded;
-  const settled = await settle(funded, progress, ending);
+  { quantities, endStatus }: AnswerEnd,
+  { amount, outcome }: SettleResult,
+): RequestOutcome {
   const base: RequestOutcome = {
     reservationEnded: true,
-    cost: settled.amount,
-    inputTokens: inputTokens(ending.quantities),
-    outputTokens: outputTokens(ending.quantities),
+    cost: amount,
+    inputTokens: inputTokens(quantities),
+    outputTokens: outputTokens(quantities),
     status: 200,
-    label: ending.endStatus,
+    label: endStatus,
     refusal: undefined,
   };
-  if (settled.outcome === 'paid') return base;
+  if (outcome === 'paid') return base;
   const [ended, why] =
-    settled.outcome === 'refused'
-      ? ['refused by the ledger', refusal('server_error', { id: request.id })]
-      : ['unsettled', unavailable(request.id, 'the charge could not be recorded')];
+    outcome === 'refused'
+      ? ['refused by the ledger', refusal('server_error', { id: funded.request.id })]
+      : ['unsettled', unavailable(funded.request.id, 'the charge could not be recorded')];
   return { ...base, status: sentStatus(funded, why), label: ended, refusal: why };
 }
 

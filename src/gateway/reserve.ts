@@ -69,7 +69,9 @@ export const elapsedMs = ({ parts, startedMonotonicMs }: FundedRequest): number 
  * Reserves the money: from memory in the common case, else through the database or by waiting.
  * Throws a Refusal when there is none. Returns `left` when the client went away in the meantime.
  */
-export async function reserve(unfunded: AdmittedRequest): Promise<FundedRequest | 'left'> {
+export function reserve(
+  unfunded: AdmittedRequest,
+): FundedRequest | Promise<FundedRequest | 'left'> {
   const { clock, till } = unfunded.parts;
   const at = clock.now();
   const reservation = till.tryReserve(reserveRequestFor(unfunded, at));

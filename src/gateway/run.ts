@@ -34,7 +34,8 @@ export async function run(
     sendOutputLimit(request, admitted, response);
     const fallbacks = fallbacksOf(parts, request, admitted);
     const unfunded = { parts, request, admitted, fallbacks, response, format, startedMonotonicMs };
-    const funded = await reserve(unfunded);
+    const reserving = reserve(unfunded);
+    const funded = reserving instanceof Promise ? await reserving : reserving;
     if (funded === 'left') return;
     const progress = new RequestProgress(request);
     const outcome = await deliver(funded, progress);
