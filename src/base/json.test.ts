@@ -271,6 +271,12 @@ describe('replaceMember', () => {
     expect(sole(long)).toBe(long.replace('"old"', '"new"'));
   });
 
+  it('sets the first member, whatever follows', () => {
+    expect(sole('{"model":"old","tools":[{"model":"old"}],"x":"\\u00e9"}')).toBe(
+      '{"model":"new","tools":[{"model":"old"}],"x":"\\u00e9"}',
+    );
+  });
+
   it('leaves doubt to the full reading', () => {
     expect(sole('{"model":"a","model":"b"}')).toBeUndefined();
     expect(sole('{"mod\\u0065l":"a","inner":{"model":"b"}}')).toBeUndefined();

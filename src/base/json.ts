@@ -381,8 +381,19 @@ export function soleMember(text: string, name: string, value: string): JsonSpan 
 }
 
 /**
+ * The place of the member as `soleMember` finds it, for a text without duplicate members: then
+ * nothing of it has to be read where the member is the first one.
+ */
+function certainMember(text: string, name: string, value: string): JsonSpan | undefined {
+  const first = `{"${name}":"${value}"`;
+  if (!text.startsWith(first)) return soleMember(text, name, value);
+  return { value: first.length - value.length - 2, end: first.length };
+}
+
+/**
  * The body of a request with another value of the member `name`, as `editJsonPieces` would write
- * it, where `soleMember` finds that member; else undefined. `was`: its present value.
+ * it, where that member is found without reading all of it; else undefined. `was`: its present
+ * value. The body has no duplicate members.
  */
 export function replaceMember(
   { bytes, skeleton: known }: { readonly bytes: Buffer; readonly skeleton?: Skeleton | undefined },
@@ -392,7 +403,7 @@ export function replaceMember(
 ): RequestBodyBytes | undefined {
   const skeleton = known?.json === bytes ? known : undefined;
   const text = (skeleton?.bytes ?? bytes).toString('latin1');
-  const found = soleMember(text, name, was);
+  const found = certainMember(text, name, was);
   if (found === undefined) return undefined;
   const { value, end } = found;
   if (skeleton === undefined && text.length <= latin1BytesMax)
