@@ -171,6 +171,25 @@ test('a body is refused before it is understood: empty, broken, no object, no JS
   expect(refusedAs(Buffer.from('{}'), undefined)).toBe('wrong_content_type');
 });
 
+test('a function in the form of /v1/responses is refused with the right one', () => {
+  const tools = [
+    { type: 'function', function: { name: 'f' } },
+    { type: 'function', name: 'g' },
+  ];
+  expect(refusalOf(() => parsed({ ...hello, tools }))).toMatchObject({
+    param: 'tools[1]',
+    message:
+      'Invalid value for \'tools[1]\': its form is {"type": "function", "function": {"name": …}}. {"type": "function", "name": …} is that of /v1/responses.',
+  });
+  // Mistral's clients leave out the type, and some repeat the name.
+  const taken = [
+    { function: { name: 'f' } },
+    { type: 'function', name: 'f', function: { name: 'f' } },
+    { type: 'web_search', name: 'web' },
+  ];
+  expect(parsed({ ...hello, tools: taken }).body['tools']).toEqual(taken);
+});
+
 test('durations are written as clients read them', () => {
   expect([0, 12, 1_000, 1_500, 60_000, 360_000, 90_500].map(goDuration)).toEqual([
     '0s',

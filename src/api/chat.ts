@@ -142,9 +142,12 @@ const wishes = {
     topLogprobsMax,
   ),
   logprobs: schema.forwarded('Whether to return log probabilities.'),
-  tools: schema.array(
-    'The functions that the model may call.',
-    schema.object('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
+  tools: schema.checkedBy(
+    checkTools,
+    schema.array(
+      'The functions that the model may call.',
+      schema.object('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
+    ),
   ),
   tool_choice: schema.forwarded('`auto`, `none`, `required`, or the function that must be called.'),
   parallel_tool_calls: schema.boolean('Whether the model may make several calls at the same time.'),
@@ -271,6 +274,23 @@ function checkStop(stop: unknown): void {
   checkLength(stop, 'stop', stopsMax, 'strings');
   for (let i = 0; i < stop.length; i++)
     if (typeof stop[i] !== 'string') refuseType(`stop[${i}]`, 'a string', stop[i]);
+}
+
+/**
+ * A function whose members stand beside its type has the form of `/v1/responses`. OpenAI refuses it
+ * (bolna-ai/bolna#144, 2025-03). Other vendors' tools are theirs to check.
+ */
+function checkTools(tools: unknown): void {
+  if (!Array.isArray(tools)) refuseType('tools', 'an array', tools);
+  for (let i = 0; i < tools.length; i++) {
+    const tool: unknown = tools[i];
+    if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
+    if (tool['type'] === 'function' && tool['function'] == null && tool['name'] != null)
+      refuse('invalid_value', {
+        param: `tools[${i}]`,
+        why: 'its form is {"type": "function", "function": {"name": …}}. {"type": "function", "name": …} is that of /v1/responses.',
+      });
+  }
 }
 
 /** Part type → modality, for parts that are not text. */

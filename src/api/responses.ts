@@ -1,4 +1,4 @@
-import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
+import { editJsonBytes, jsonText, isObject, type JsonObject, stringOf } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/api-request.ts';
 import { responsesUsage } from '../providers/conversation/client-usage.ts';
@@ -111,7 +111,10 @@ const responseRequest = schema.request(
     parallel_tool_calls: schema.boolean(
       'Whether the model may make several calls at the same time.',
     ),
-    tool_choice: schema.forwarded('`auto`, `none`, `required`, or the tool that must be called.'),
+    tool_choice: schema.checkedBy(
+      checkToolChoice,
+      schema.forwarded('`auto`, `none`, `required`, or the tool that must be called.'),
+    ),
     include: schema.array('Additional output.', {
       description: 'Such as `reasoning.encrypted_content`.',
     }),
@@ -223,6 +226,7 @@ function checkSampling(body: RequestBody): void {
   read.store(body);
   read.background(body);
   read.parallel_tool_calls(body);
+  read.tool_choice(body);
   read.include(body);
   read.reasoning(body);
   read.metadata(body);
@@ -241,9 +245,42 @@ function checkTools(tools: unknown): void {
     if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
     if (typeof tool['type'] !== 'string')
       refuse('missing_parameter', { param: `tools[${i}].type` });
-    if (tool['type'] === 'function' && typeof tool['name'] !== 'string')
-      refuse('missing_parameter', { param: `tools[${i}].name` });
+    checkForm(tool, `tools[${i}]`);
   }
+}
+
+function checkToolChoice(choice: unknown, param: string): void {
+  if (!isObject(choice)) return;
+  checkForm(choice, param);
+  const { type, tools } = choice;
+  if (type !== 'allowed_tools' || !Array.isArray(tools)) return;
+  for (const [i, tool] of tools.entries())
+    if (isObject(tool)) checkForm(tool, `${param}.tools[${i}]`);
+}
+
+/** By the type of a tool or a choice, the member that it has beside its type. */
+const besideType: ReadonlyMap<string, string> = new Map([
+  ['function', 'name'],
+  ['custom', 'name'],
+  ['allowed_tools', 'tools'],
+]);
+
+/**
+ * Refuses the form of chat, where a member named by the type holds the others. OpenAI refuses it,
+ * too (diegosouzapw/OmniRoute#1914, 2026-05). The recorded requests with both forms in one are
+ * taken.
+ */
+function checkForm(value: JsonObject, param: string): void {
+  const type = stringOf(value['type']);
+  const needed = besideType.get(type);
+  if (needed === undefined) return;
+  const member = value[needed];
+  if (needed === 'name' ? typeof member === 'string' : member != null) return;
+  if (!isObject(value[type])) refuse('missing_parameter', { param: `${param}.${needed}` });
+  refuse('invalid_value', {
+    param,
+    why: `its form is {"type": "${type}", "${needed}": …}. {"type": "${type}", "${type}": {"${needed}": …}} is that of /v1/chat/completions.`,
+  });
 }
 
 /** Part type → modality, for parts that are not text. */
