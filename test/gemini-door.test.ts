@@ -502,6 +502,23 @@ forEachDatabase((_name, _openFresh, fresh) => {
       const [status, body] = await at('POST', path, { 'x-goog-api-key': key });
       expect([status, body.error.message]).toEqual([404, `Invalid URL (POST ${path})`]);
     }
+    const hint = (method: string, path: string, right: string): string =>
+      `Invalid URL (${method} ${path}). Use ${right}: check the base URL of your client.`;
+    for (const [method, path, right] of [
+      ['POST', '/v1beta/models/gem:generateContent/', '/v1beta/models/gem:generateContent'],
+      ['POST', '//v1beta/models/gem:generateContent', '/v1beta/models/gem:generateContent'],
+      ['POST', '/v1/v1beta/models/gem:generateContent', '/v1beta/models/gem:generateContent'],
+      ['GET', '/v1beta/models/', '/v1beta/models'],
+    ] as const)
+      expect(await at(method, path, { 'x-goog-api-key': key })).toMatchObject([
+        404,
+        { error: { status: 'NOT_FOUND', message: hint(method, path, right) } },
+      ]);
+    for (const path of ['/v1/messages/', '//v1/messages', '/v1/v1/messages'])
+      expect(await at('POST', path, { 'x-api-key': key })).toMatchObject([
+        404,
+        { type: 'error', error: { message: hint('POST', path, '/v1/messages') } },
+      ]);
   });
 
   test('faults of the path, of the length and of the modality are told in the format', async () => {

@@ -114,10 +114,24 @@ test('what does not exist is named: unknown URLs are 404, wrong methods 405, bot
     status: 404,
     error: { code: 'unknown_url', message: 'Invalid URL (POST /v1/files)' },
   });
-  for (const path of ['/v1/v1/messages', '/v1/v1/v1/messages', '/messages'])
+  for (const path of [
+    '/v1/v1/completions',
+    '/v1/v1/v1/completions',
+    '/completions',
+    '/completions/',
+    '//completions',
+    '//v1/completions',
+    '//v1/v1/completions/',
+    '/v1//completions',
+    '/v1/completions/',
+  ])
     expect((await send('POST', path, {}, '{}')).error.message).toBe(
-      `Invalid URL (POST ${path}). Use /v1/messages: check the base URL of your client.`,
+      `Invalid URL (POST ${path}). Use /v1/completions: check the base URL of your client.`,
     );
+  expect((await send('GET', '/v1/models/?limit=1')).error).toMatchObject({
+    code: 'unknown_url',
+    message: 'Invalid URL (GET /v1/models/). Use /v1/models: check the base URL of your client.',
+  });
   for (const path of ['/v1/v1/files', '/files', '/models/:id(', '/*', '/models/*'])
     expect((await send('POST', path, {}, '{}')).error.message).toBe(`Invalid URL (POST ${path})`);
   expect(await send('GET', '/v1/chat/completions')).toMatchObject({

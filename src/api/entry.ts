@@ -46,7 +46,7 @@ import {
   messagesEnvelope,
   generateEnvelope,
 } from './errors.ts';
-import { pathOfUrl, type RouteMatch, Routes } from './routes.ts';
+import { meantPath, pathOfUrl, type RouteMatch, Routes } from './routes.ts';
 
 /** Logs refusals and bugs. */
 export interface EntryLog {
@@ -372,12 +372,15 @@ class EndpointEntry implements ApiEntry {
   readonly #unknown = ({ request, response, convention }: RequestContext): never => {
     const { method, url } = request;
     const path = pathOfUrl(url);
-    const methodsAt = (at: string): readonly string[] => this.#routes.methodsAt(at, convention);
     // The model of this format may have a colon in its name, and then no method follows it.
-    const isMethod = convention === generateConvention && /:[a-z]+$/i.test(path);
-    const allowed = isMethod && method === 'POST' ? [] : methodsAt(path);
+    const isMethod = convention === generateConvention && /:[a-z]+\/?$/i.test(path);
+    const methodsAt = (at: string): readonly string[] => {
+      const methods = this.#routes.methodsAt(at, convention);
+      return isMethod && method === 'POST' ? methods.filter((one) => one === method) : methods;
+    };
+    const allowed = methodsAt(path);
     if (allowed.length === 0) {
-      const right = path.replace(/^(?:\/v1)*\//, '/v1/');
+      const right = meantPath(path);
       const instead = methodsAt(right).length === 0 ? '' : endpointHint(right);
       refuse('unknown_url', { method, path, instead });
     }

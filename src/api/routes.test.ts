@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientConvention, Endpoint } from './endpoint.ts';
 import { chatConvention, messagesConvention } from './entry.ts';
-import { Routes } from './routes.ts';
+import { meantPath, Routes } from './routes.ts';
 
 const endpoint = (
   method: Endpoint['method'],
@@ -38,7 +38,6 @@ describe('a URL leads to the endpoint with its method and path', () => {
     ['GET', '/v1/models/vendor/model', '/models/*', { '*': 'vendor/model' }],
     ['GET', '/v1/models/vendor%2Fmodel', '/models/*', { '*': 'vendor/model' }],
     ['GET', '/v1/models/a%252Fb', '/models/*', { '*': 'a%2Fb' }],
-    ['GET', '/v1/models/', '/models/*', { '*': '' }],
     ['GET', `/v1/models/${'x'.repeat(501)}`, '/models/*', { '*': 'x'.repeat(501) }],
     ['GET', '/v1/videos/%E4%BD%A0', '/videos/:id', { id: '你' }],
     ['GET', '/v1/videos/a?%zz', '/videos/:id', { id: 'a' }],
@@ -55,6 +54,9 @@ describe('a URL leads to the endpoint with its method and path', () => {
     ['POST', '/v1/chat/completions/'],
     ['POST', '/v1/chat%2Fcompletions'],
     ['GET', '/v1//models'],
+    ['GET', '//v1/models'],
+    ['GET', '/v1/models/'],
+    ['GET', '/v1/videos/'],
     ['GET', '/v1/models%2Fa'],
     ['GET', '/v1/videos/a/b'],
     ['GET', 'ftp://host/v1/models'],
@@ -75,6 +77,23 @@ test('errors look as at the nearest path', () => {
   expect(conventionAt('/v1/messages/batches?x')).toBe(messagesConvention);
   expect(conventionAt('/v1/messages2')).toBe(chatConvention);
   expect(conventionAt('/v1')).toBe(chatConvention);
+  for (const url of ['//v1/messages', '/v1/v1/messages/', '/v1/messages/?x'])
+    expect(conventionAt(url), url).toBe(messagesConvention);
+});
+
+test.each([
+  ['/v1/messages/', '/v1/messages'],
+  ['//v1/messages', '/v1/messages'],
+  ['//v1//v1/messages/', '/v1/messages'],
+  ['/messages/', '/v1/messages'],
+  ['//v1beta/models/m:generateContent', '/v1beta/models/m:generateContent'],
+  ['/v1/v1beta1/models/', '/v1beta1/models'],
+  ['/v1/messages//', '/v1/messages/'],
+  ['/v1', '/v1'],
+  ['/', '/v1/'],
+  ['/v1x', '/v1/v1x'],
+])('%s may mean %s', (path, meant) => {
+  expect(meantPath(path)).toBe(meant);
 });
 
 test('the methods of a path are those of all its endpoints', () => {
@@ -84,7 +103,16 @@ test('the methods of a path are those of all its endpoints', () => {
 });
 
 test('a URL of the API begins with the segment v1, in whatever form', () => {
-  for (const url of ['/v1', '/v1/', '/v1?x', '/v1/%zz', '/%76%31/x', 'http://host/v1/models'])
+  for (const url of [
+    '/v1',
+    '/v1/',
+    '/v1?x',
+    '/v1/%zz',
+    '/%76%31/x',
+    'http://host/v1/models',
+    '//v1',
+    '///v1/models',
+  ])
     expect(routes.serves(url), url).toBe(true);
   for (const url of [
     '/',
@@ -93,7 +121,7 @@ test('a URL of the API begins with the segment v1, in whatever form', () => {
     '/api/v1/key',
     '/v1x',
     '/v1%2Fmodels',
-    '//v1',
+    '//x/v1',
     '/x/v1',
     '*',
     'http:///v1',

@@ -90,8 +90,8 @@ export class Routes {
   }
 
   /**
-   * The methods of the endpoints at a path under `/v1` in which no parameter is empty. `asked`:
-   * endpoints that are only for clients of another convention are left out.
+   * The methods of the endpoints at a path under `/v1`. `asked`: endpoints that are only for clients
+   * of another convention are left out.
    */
   methodsAt(path: string, asked?: ClientConvention): readonly string[] {
     const segments = path.split('/').slice(1);
@@ -99,22 +99,22 @@ export class Routes {
       .filter((route) => {
         const { onlyFor } = route.endpoint;
         if (onlyFor !== undefined && onlyFor !== asked) return false;
-        const params = paramsOf(route.segments, segments);
-        return params !== undefined && !Object.values(params).includes('');
+        return paramsOf(route.segments, segments) !== undefined;
       })
       .map(({ endpoint }) => endpoint.method);
   }
 
   /**
-   * The convention of a URL without an endpoint: that of the endpoint with this path and another
-   * method, or with a path above it.
+   * The convention of a URL without an endpoint: that of the endpoint which it may mean, with this
+   * or another method, or of one with a path above it.
    */
   conventionAt(url: string): ClientConvention {
-    const ofRoot = this.#rootConventions[/^\/([^/?#]*)/.exec(url)?.[1] ?? ''];
+    const meant = meantPath(pathOfUrl(url));
+    const ofRoot = this.#rootConventions[/^\/([^/?#]*)/.exec(meant)?.[1] ?? ''];
     if (ofRoot !== undefined) return ofRoot;
     const near = this.#routes.find(
       ({ endpoint: { convention, path } }) =>
-        convention !== undefined && `${pathOfUrl(url)}/`.startsWith(`${fullPath({ path })}/`),
+        convention !== undefined && `${meant}/`.startsWith(`${fullPath({ path })}/`),
     );
     return near?.convention ?? this.#elsewhere;
   }
@@ -123,9 +123,18 @@ export class Routes {
 /** A URL without its query. */
 export const pathOfUrl = (url: string): string => url.split('?', 1)[0] ?? url;
 
-/** Whether a URL, in whatever form, is `/v1` or lies under it. */
+/**
+ * The path of the endpoint that a wrong path may mean: with one `/v1` where it has none or several,
+ * and without a second slash before it and one at its end.
+ */
+export function meantPath(path: string): string {
+  const rest = `/${path.replace(/^\/*(?:v1\/+)*/, '').replace(/\/$/, '')}`;
+  return roots.has(rest.split('/', 2)[1] ?? '') ? rest : `/v1${rest}`;
+}
+
+/** Whether a URL, in whatever form, is `/v1` or lies under it. Slashes before it do not count. */
 const isApiUrl = (url: string): boolean =>
-  /^\/v1(?:beta1?)?(?:[/?]|$)/.test(url) || roots.has(segmentsOf(url)?.[0] ?? '');
+  /^\/v1(?:beta1?)?(?:[/?]|$)/.test(url) || roots.has(segmentsOf(url)?.find(Boolean) ?? '');
 
 /** The first segments of all URLs of the API. `upload` is where clients of Gemini's send files. */
 const roots: ReadonlySet<string> = new Set(['v1', 'v1beta', 'v1beta1', 'upload']);
@@ -144,7 +153,7 @@ function segmentsOf(url: string): readonly string[] | undefined {
   }
 }
 
-/** The values of a route's parameters in these segments of a URL, if they match. */
+/** The values of a route's parameters in these segments of a URL, if they match. None is empty. */
 function paramsOf(route: readonly string[], segments: readonly string[]): PathParams | undefined {
   const last = route.at(-1) ?? '';
   const hasRest = last.startsWith('*');
@@ -156,9 +165,9 @@ function paramsOf(route: readonly string[], segments: readonly string[]): PathPa
     if (name.startsWith('*')) {
       const rest = segments.slice(i).join('/');
       const end = name.slice(1);
-      if (!rest.endsWith(end)) return undefined;
+      if (rest === '' || !rest.endsWith(end)) return undefined;
       params['*'] = rest.slice(0, rest.length - end.length);
-    } else if (name.startsWith(':')) params[name.slice(1)] = value;
+    } else if (name.startsWith(':') && value !== '') params[name.slice(1)] = value;
     else if (name !== value) return undefined;
   }
   return params;

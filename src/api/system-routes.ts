@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UnreadableAnswer } from '../http/server.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, fullPath } from './endpoint.ts';
 import { endpointHint } from './errors.ts';
-import { pathOfUrl } from './routes.ts';
+import { meantPath, pathOfUrl } from './routes.ts';
 
 export interface SystemRouteOptions {
   /** Whether new requests are admitted: whether Tollgate can reserve and charge funds. */
@@ -27,10 +27,11 @@ export function openSystemRoutes(server: FastifyInstance, options: SystemRouteOp
   const noSuchPage = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = pathOfUrl(url);
     const meant = method === 'HEAD' ? 'GET' : method;
+    const right = meantPath(path);
     const isEndpoint = options.endpoints.some(
-      (endpoint) => endpoint.method === meant && endpoint.path === path,
+      (endpoint) => endpoint.method === meant && fullPath(endpoint) === right,
     );
-    const instead = isEndpoint && !/[:*]/.test(path) ? endpointHint(`/v1${path}`) : '';
+    const instead = isEndpoint && !/[:*]/.test(right) ? endpointHint(right) : '';
     const { status, body, id } = options.unreadable('bad url', { method, path, instead });
     return reply.code(status).type('application/json').header('x-request-id', id).send(body);
   };
