@@ -90,6 +90,15 @@ describe('T2: sampling goes to models that do not reason unless they are asked t
     );
     expect(ask('openai', 'gpt-5.6-sol', { tools: [weather] }).path).toBe('/responses');
   });
+
+  it('default sampling of a chat that is sent to /responses is left out and not named', () => {
+    const usual = { temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0 };
+    const asked = ask('openai', 'gpt-5.6-sol', { tools: [weather], ...usual });
+    expect([asked.path, asked.dropped]).toEqual(['/responses', undefined]);
+    expect(dropped('openai', 'gpt-5.6-sol', { tools: [weather], ...usual, top_p: 0.5 })).toEqual([
+      'top_p',
+    ]);
+  });
 });
 
 describe('T3: the effort in the words of each model', () => {

@@ -185,11 +185,9 @@ export const openaiChatOverResponsesSupport: readonly SupportRow[] = [
   ...efforts,
   {
     source: 'developers.openai.com/api/docs/guides/migrate-to-responses, 2026-08',
+    // Models on this path reason.
+    members: responsesWhileReasoning,
     lacks: [
-      'temperature',
-      'top_p',
-      'presence_penalty',
-      'frequency_penalty',
       'logit_bias',
       'seed',
       'prediction',
