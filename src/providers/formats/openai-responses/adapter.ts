@@ -262,6 +262,16 @@ export function responsesCount(faults: readonly FaultRule[] = []): BaseAdapter {
   };
 }
 
+/**
+ * What the model wrote of a compaction: the seal of the item that stands for the rest of the
+ * conversation. The other items are the user's own messages
+ * (developers.openai.com/api/docs/guides/compaction, 2026-08).
+ */
+const compactionText = (output: Documented<ResponseResource>['output']): string =>
+  objectsOf(output)
+    .map((item) => (item.type === 'compaction' ? (textOf(item.encrypted_content) ?? '') : ''))
+    .join('');
+
 /** Shortens a conversation. The answer is always whole. */
 export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
   return {
@@ -281,7 +291,7 @@ export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
         quantities,
         pricingFacts: servedTier(call, body).told,
         upstreamId: textOf(body.id),
-        outputText: quantities ? '' : reply.toString('utf8'),
+        outputText: quantities ? '' : compactionText(body.output),
       };
     },
     stream: (call) => new ResponsesStream(call, faults),
