@@ -321,6 +321,31 @@ test('usage has OpenAI’s names, and is left out where the kinds of its tokens 
   expect(read({ ...own, cost: 0.03 }, image)).toEqual(own);
 });
 
+test('the usage of several answers is left out where the kinds of one answer’s tokens are not known', () => {
+  const input = { name: 'a.png', bytes: Buffer.from('a'), width: 1, height: 1 };
+  const images = [{ ...input, type: 'image/png' as const }];
+  const call = callFor('gpt-image-2', { n: 11, images });
+  const parts = openaiImages(gptImages).split?.(call);
+  const told = { input_tokens: 5, output_tokens: 100, total_tokens: 105 };
+  const details = { input_tokens_details: { text_tokens: 2, image_tokens: 3 } };
+  const joined = (...usages: readonly object[]): unknown => {
+    const answers = usages.map((usage) => {
+      const reply = Buffer.from(JSON.stringify({ data: [{ b64_json: 'aGk=' }], usage }));
+      const answer = openaiImages(gptImages).read(reply, 'application/json', call);
+      if (isPending(answer) || isFault(answer)) throw new Error('it was read');
+      return answer;
+    });
+    return JSON.parse(parts?.join(answers).body.toString('utf8') ?? '').usage;
+  };
+  expect(joined(told, told)).toBeUndefined();
+  expect(joined({ ...told, ...details }, told)).toBeUndefined();
+  expect(joined({ ...told, ...details }, { ...told, ...details })).toMatchObject({
+    input_tokens: 10,
+    input_tokens_details: { text_tokens: 4, image_tokens: 6 },
+    total_tokens: 210,
+  });
+});
+
 const event = (type: string, more: object = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: 'aGk=', ...more })}\n\n`;
 const stream = (text: string, contentType = 'text/event-stream') => {

@@ -109,18 +109,30 @@ export function imageUsageOf(quantities: Quantities): JsonObject {
 }
 
 /** Adds the usage in OpenAI's format to the answer. */
-export function withImageUsage(answer: VendorAnswer, quantities: Quantities): VendorAnswer {
+export const withImageUsage = (answer: VendorAnswer, quantities: Quantities): VendorAnswer => ({
+  ...withUsage(answer, imageUsageOf(quantities)),
+  quantities,
+});
+
+/** `usage` undefined: the answer has none. */
+function withUsage(answer: VendorAnswer, usage: JsonObject | undefined): VendorAnswer {
   const told = objectOf(parse(answer.body.toString('utf8')));
-  const body = Buffer.from(JSON.stringify({ ...told, usage: imageUsageOf(quantities) }));
-  return { ...answer, quantities, body };
+  return { ...answer, body: Buffer.from(JSON.stringify({ ...told, usage })) };
 }
 
-/** Adds the usage of all parts to the joined answer. */
+const hasUsage = ({ body }: VendorAnswer): boolean =>
+  objectOf(parse(body.toString('utf8')))?.['usage'] !== undefined;
+
+/**
+ * Adds the usage of all parts to the joined answer, which begins as the first one. A part without
+ * usage has tokens of unknown kinds, and so has the whole.
+ */
 export function partsWithImageUsage(parts: SplitCall | undefined): SplitCall | undefined {
   if (parts === undefined) return undefined;
   const join: SplitCall['join'] = (answers) => {
     const all = parts.join(answers);
-    return all.quantities === undefined ? all : withImageUsage(all, all.quantities);
+    const isKnown = all.quantities !== undefined && answers.every(hasUsage);
+    return withUsage(all, isKnown ? imageUsageOf(all.quantities) : undefined);
   };
   return { ...parts, join };
 }
