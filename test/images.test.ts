@@ -331,6 +331,71 @@ onSqlite((_, __, fresh) => {
     await running.expectBooks();
   });
 
+  test('the event of an image made in one call has every member that strict clients require', {
+    timeout: 60_000,
+  }, async () => {
+    const running = await start();
+    const members = {
+      b64_json: expect.any(String),
+      created_at: expect.any(Number),
+      size: expect.stringMatching(/^(?:1024x1024|1024x1536|1536x1024|auto)$/),
+      quality: expect.stringMatching(/^(?:low|medium|high|auto)$/),
+      background: expect.stringMatching(/^(?:transparent|opaque|auto)$/),
+      output_format: 'png',
+      usage: {
+        input_tokens: expect.any(Number),
+        output_tokens: expect.any(Number),
+        total_tokens: expect.any(Number),
+        input_tokens_details: {
+          text_tokens: expect.any(Number),
+          image_tokens: expect.any(Number),
+        },
+      },
+    };
+    const ask = async (body: object) =>
+      imageEvents(await (await running.post(generations, { stream: true, ...body })).text()).map(
+        ({ data }) => data,
+      );
+    for (const { id } of imageModels.filter(
+      ({ upstream }) => upstream !== 'qwen-image-edit-plus',
+    )) {
+      const [event] = await ask({ model: id, prompt: 'a cat' });
+      expect(event, id).toMatchObject({ type: 'image_generation.completed', ...members });
+    }
+    for (const { id } of imageModels.filter(({ reads }) => reads)) {
+      const fields = { model: id, prompt: 'red', stream: 'true' };
+      const reply = await sendForm(running, edits, imageForm(fields, [['image', house]]));
+      const [event] = imageEvents(await reply.text());
+      expect(event?.data, id).toMatchObject({ type: 'image_edit.completed', ...members });
+    }
+    await running.expectBooks();
+  });
+
+  test('such an event tells what was asked of the vendor, and the usage that is charged once', async () => {
+    const running = await start();
+    const ask = async (body: object) =>
+      imageEvents(await (await running.post(generations, { stream: true, ...body })).text()).map(
+        ({ data }) => data,
+      );
+    const prompt = 'a cat';
+    // No model of this vendor has a quality or a background.
+    const [plain] = await ask({
+      model: 'seedream-4.5',
+      prompt,
+      size: '1024x1024',
+      quality: 'high',
+      background: 'opaque',
+    });
+    expect(plain).toMatchObject({ size: '1024x1024', quality: 'auto', background: 'auto' });
+    const pair = await ask({ model: 'seedream-4.5', prompt, n: 2 });
+    const tokens = pair.map(({ usage }) => Object(usage).output_tokens);
+    const { usage } = await made(
+      await running.post(generations, { model: 'seedream-4.5', prompt, n: 2 }),
+    );
+    expect(tokens).toEqual([0, usage?.output_tokens ?? 0]);
+    await running.expectBooks();
+  });
+
   test('a submission is made once: repeated, it is answered the same, and another picture under its key is refused', async () => {
     const running = await start();
     const headers = { 'idempotency-key': 'one' };

@@ -1,6 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import type { ImageCapability } from '../base/capability.ts';
-import { jsonText } from '../base/json.ts';
+import { type JsonObject, jsonText } from '../base/json.ts';
 import { refuse, type Refusal, refusals, unavailable } from '../base/refusal.ts';
 import type { Model, Offer } from '../catalog/snapshot.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
@@ -9,6 +9,7 @@ import { offerTo, requireOffer, endpointFor } from '../gateway/models/offers.ts'
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { SpoolPool } from '../http/spool.ts';
+import { completedEvents } from '../providers/formats/images/completed.ts';
 import type { ImageRequest } from '../providers/media-request.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import { idempotentAfterRead, idempotent } from './idempotency.ts';
@@ -60,7 +61,7 @@ async function generate(
   const options = parseImageOptions(body, terms, parseImagePrompt(body, terms), noInputImages);
   await checkRoom(parts, context, options);
   const request = requestOf(context, 'images', model, sent, options);
-  return run(parts, request, context.response, imagesFormat('image_generation'));
+  return run(parts, request, context.response, imagesFormat('image_generation', body, options));
 }
 
 function editOrVary(
@@ -113,7 +114,7 @@ async function edit(
   const options = parseImageOptions(body, terms, prompt, images);
   await checkRoom(parts, context, options);
   const request = requestOf(context, capability, model, sent, options);
-  await run(parts, request, response, imagesFormat('image_edit'));
+  await run(parts, request, response, imagesFormat('image_edit', body, options));
 }
 
 /** Refuses the request before a vendor is called and paid, when there is no room for its images. */
@@ -219,11 +220,18 @@ function requestOf(
  * An image stream ends with its last image; an error is an event of its own (OpenAPI description of
  * the Images API, 2026-08).
  */
-const imagesFormat = (kind: 'image_generation' | 'image_edit'): ClientFormat => ({
+const imagesFormat = (
+  kind: 'image_generation' | 'image_edit',
+  body: RequestBody,
+  request: ImageRequest,
+): ClientFormat => ({
   done: '',
   keepAlive: ': keep-alive\n\n',
   errorEvent,
-  wholeAsEvents: (answer) => completed(answer, kind),
+  wholeAsEvents(answer, quantities, dropped) {
+    const { data = [], ...told }: ImagesAnswer = JSON.parse(answer.toString('utf8'));
+    return completedEvents(data, { kind, told, request, body, quantities, dropped });
+  },
 });
 
 function errorEvent(refusal: Refusal): string {
@@ -231,26 +239,7 @@ function errorEvent(refusal: Refusal): string {
   return `event: error\ndata: ${jsonText({ type: 'error', error: { type, code, message: refusal.message, param: refusal.param } })}\n\n`;
 }
 
-/** One event for each image; the last one has the usage. */
-function completed(answer: Buffer, kind: string): string {
-  const { created, data = [], usage, ...more }: ImagesAnswer = JSON.parse(answer.toString('utf8'));
-  const type = `${kind}.completed`;
-  const facts = Object.fromEntries(
-    ['size', 'quality', 'background', 'output_format'].flatMap((name) =>
-      name in more ? [[name, more[name]]] : [],
-    ),
-  );
-  return data
-    .map((image, i) => {
-      const usageMember = i === data.length - 1 && usage !== undefined ? { usage } : {};
-      return `event: ${type}\ndata: ${jsonText({ type, ...image, created_at: created, ...facts, ...usageMember })}\n\n`;
-    })
-    .join('');
-}
-
 interface ImagesAnswer {
-  readonly created: number;
-  readonly data?: readonly object[];
-  readonly usage?: object;
+  readonly data?: readonly JsonObject[];
   readonly [more: string]: unknown;
 }

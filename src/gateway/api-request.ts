@@ -156,9 +156,14 @@ export interface ClientFormat {
   readonly breaksAfterError?: true;
   /**
    * Writes a whole answer as the end of a stream, for vendors that do not stream what clients may
-   * want streamed. Latin1.
+   * want streamed: with what is charged, and the client's members that the vendor did not get.
+   * Latin1.
    */
-  readonly wholeAsEvents?: (answer: Buffer) => string;
+  readonly wholeAsEvents?: (
+    answer: Buffer,
+    quantities: Quantities,
+    dropped: readonly string[] | undefined,
+  ) => string;
   /**
    * For vendors that report no usage: writes our own count into a whole answer, or as an event
    * (`created` in Unix seconds) of a stream for which the client requested usage.

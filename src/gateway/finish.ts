@@ -159,7 +159,7 @@ async function finishWhole(
   const body = pricedBody(funded, counted ?? answer.body, outcome.cost);
   const kept = funded.request.keep === undefined || (await keep(funded, bufferOf(body)));
   sendDroppedHeader(funded, progress);
-  if (funded.request.stream) sendAsEvents(funded, bufferOf(body));
+  if (funded.request.stream) sendAsEvents(funded, progress, bufferOf(body), quantities);
   else funded.response.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, label: `${outcome.label}, not kept` };
 }
@@ -180,9 +180,14 @@ const pricedBody = ({ request, format }: FundedRequest, body: Bytes, cost: Nano)
 const pricedEvents = ({ request, format }: FundedRequest, last: string, cost: Nano): string =>
   request.tellsCost === true ? (format.priced?.events(last, cost) ?? last) : last;
 
-function sendAsEvents({ response, format }: FundedRequest, body: Buffer): void {
+function sendAsEvents(
+  { response, format }: FundedRequest,
+  { dropped }: RequestProgress,
+  body: Buffer,
+  quantities: Quantities,
+): void {
   response.startStream();
-  response.end((format.wholeAsEvents?.(body) ?? '') + format.done);
+  response.end((format.wholeAsEvents?.(body, quantities, dropped) ?? '') + format.done);
 }
 
 /** The quantities within the bound of the request. Our own estimate has no reported quantities. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type VendorCall, type ImageAdapter, isPending } from '../../adapter.ts';
 import type { ImageSize, ImageRequest } from '../../media-request.ts';
 import { isFault } from '../fault.ts';
+import { completedEvents } from './completed.ts';
 import { dashscopeImages } from './dashscope.ts';
 import { geminiImages, imagen } from './gemini.ts';
 import { fireworksImages, openrouterImages, siliconflowImages, togetherImages } from './hosts.ts';
@@ -390,5 +391,40 @@ test('an answer that is no stream although one was asked for becomes its last ev
   expect(said).toContain(
     'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"aGk="',
   );
+  expect(JSON.parse(said.slice(said.indexOf('{')))).toMatchObject({
+    created_at: 1,
+    size: 'auto',
+    quality: 'auto',
+    background: 'auto',
+    output_format: 'png',
+    usage: { total_tokens: 0 },
+  });
   expect(meter).toMatchObject({ finished: true, quantities: { image: 1 } });
+});
+
+test('an event has the words of OpenAI’s events for what a vendor told or was asked', () => {
+  const events = (told: object, more: Partial<Parameters<typeof completedEvents>[1]>): unknown[] =>
+    completedEvents([{ b64_json: 'UklGRg==' }], {
+      kind: 'image_edit',
+      told: { created: 1, ...told },
+      request: { size: size('1024x1536'), quality: 'hd' },
+      body: { background: 'opaque', output_format: 'png' },
+      quantities: { input: 5, image_output: 300, image: 1 },
+      ...more,
+    })
+      .split('\n\n')
+      .flatMap((block) => (block === '' ? [] : JSON.parse(block.slice(block.indexOf('{')))));
+  const usage = { input_tokens: 5, output_tokens: 300, total_tokens: 305 };
+  const asked = { size: '1024x1536', quality: 'high', background: 'opaque' };
+  // The format is that of the bytes.
+  expect(events({}, {})).toMatchObject([{ ...asked, output_format: 'webp', usage }]);
+  expect(events({ quality: 'low', size: '2048x2048' }, {})).toMatchObject([
+    { ...asked, quality: 'low' },
+  ]);
+  expect(events({}, { dropped: ['quality', 'background'] })).toMatchObject([
+    { ...asked, quality: 'auto', background: 'auto' },
+  ]);
+  expect(events({}, { request: { size: size('2048x2048'), quality: 'max' } })).toMatchObject([
+    { size: 'auto', quality: 'auto' },
+  ]);
 });

@@ -1,12 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import {
-  jsonText,
-  type Documented,
-  isObject,
-  objectOf,
-  parse,
-  textOf,
-} from '../../../base/json.ts';
+import { type Documented, isObject, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -20,6 +13,7 @@ import {
 } from '../../adapter.ts';
 import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
+import { completedEvents } from './completed.ts';
 import { type ImageUsage, openaiImageUsage } from './openai.ts';
 
 /** An event (developers.openai.com/api/reference/images, 2026-08). */
@@ -118,15 +112,21 @@ class ImageEvents implements StreamTranslator {
   #whole(data: string): boolean {
     const answer = this.#read(Buffer.from(data, 'latin1'), 'application/json', this.#call);
     if (isFault(answer)) return this.#fail(answer);
-    const type = `${imageRequestOf(this.#call).images.length > 0 ? 'image_edit' : 'image_generation'}.completed`;
-    const { created, usage, ...more } = objectOf(parse(answer.body.toString('utf8'))) ?? {};
-    const pictures = (answer.pictures ?? []).flatMap(({ from }) =>
-      'base64' in from ? [from.base64] : [],
+    const request = imageRequestOf(this.#call);
+    const pictures = (answer.pictures ?? []).flatMap(({ from, revisedPrompt }) =>
+      'base64' in from
+        ? [{ b64_json: from.base64, ...(revisedPrompt ? { revised_prompt: revisedPrompt } : {}) }]
+        : [],
     );
     if (pictures.length === 0)
       return this.#fail(protocolFault('an address where a stream was asked for'));
-    for (const b64_json of pictures)
-      this.#out += `event: ${type}\ndata: ${jsonText({ type, b64_json, created_at: created, ...more, usage })}\n\n`;
+    this.#out += completedEvents(pictures, {
+      kind: request.images.length > 0 ? 'image_edit' : 'image_generation',
+      told: objectOf(parse(answer.body.toString('utf8'))) ?? {},
+      request,
+      body: this.#call.body,
+      quantities: answer.quantities,
+    });
     this.meter.outputBytes = pictures.length;
     this.meter.quantities = { ...answer.quantities, image: pictures.length };
     this.meter.finished = true;

@@ -400,7 +400,7 @@ const times = ({ width, height }: ImageSize, by: number): ImageSize => ({
 });
 
 /** §3.1: qualities with the names of earlier models. */
-const gptQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
+export const gptQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
 
 /** The most bytes of one answer: an image of noise is no smaller in base64 than its pixels are. */
 const answerBytes = 64_000_000;
