@@ -25,6 +25,7 @@ groups:
 models:
   - { id: by-second, owned_by: simulator, kind: transcription, price: { second: 0.01 } }
   - { id: by-token, owned_by: simulator, kind: transcription, price: { input: 1000, audio_input: 2000, output: 3000 } }
+  - { id: untold, owned_by: simulator, kind: transcription, price: { second: 0.01 } }
   - { id: elsewhere, owned_by: simulator, kind: transcription, price: { second: 0.01 } }
   - { id: by-deepgram, owned_by: simulator, kind: transcription, price: { second: 0.01 } }
   - { id: silent, owned_by: simulator, kind: transcription, price: { input: 1000, audio_input: 2000, output: 3000 } }
@@ -39,7 +40,7 @@ channels:
       { id: by-second, upstream: whisper-1 }, { id: by-token, upstream: gpt-4o-transcribe }, { id: silent, upstream: gpt-4o-transcribe+sim-no-usage },
       { id: slow-voice, upstream: tts-1+sim-slow-500ms }, { id: by-character, upstream: tts-1 }, { id: spoken-tokens, upstream: gpt-4o-mini-tts }, { id: chat, upstream: gpt-4o }, ] }
 ${broken.map((scenario) => `  - { name: "${scenario}", vendor: openai, base_url: "${sim.url}/openai/v1", api_key: sk-sim, groups: [default], models: [{ id: heard-${scenario}, upstream: "gpt-4o-transcribe+${scenario}" }, { id: said-${scenario}, upstream: "tts-1+${scenario}" }] }`).join('\n')}
-  - { name: first, vendor: groq, base_url: "${sim.url}/groq/openai/v1", api_key: sk-sim, priority: 0, groups: [default], models: [{ id: by-groq, upstream: orpheus }, { id: elsewhere, upstream: whisper+sim-503 }] }
+  - { name: first, vendor: groq, base_url: "${sim.url}/groq/openai/v1", api_key: sk-sim, priority: 0, groups: [default], models: [{ id: by-groq, upstream: orpheus }, { id: untold, upstream: whisper }, { id: elsewhere, upstream: whisper+sim-503 }] }
   - { name: second, vendor: deepgram, base_url: "${sim.url}/deepgram/v1", api_key: sk-sim, priority: 1, groups: [default], models: [{ id: elsewhere, upstream: nova-3 }, { id: by-deepgram, upstream: nova-3 }] }
 `;
 const broken = [
@@ -136,6 +137,23 @@ onSqlite((_, __, fresh) => {
       await transcribe(running, { file: blob(wav(words)), model: 'elsewhere' });
       // Whole seconds by OpenAI, as it counts them; Deepgram's own figure, 1.3.
       expect(await charged(running)).toEqual([20_000_000, 20_000_000, 13_000_000]);
+    });
+
+    test('an answer whose vendor tells no usage has the seconds that are charged', async () => {
+      const running = await start();
+      const tell = async (model: string, response_format: string): Promise<unknown> => {
+        const file = blob(wav(words));
+        const { text } = await transcribe(running, { file, model, response_format });
+        return response_format === 'text' ? text.trim() : JSON.parse(text);
+      };
+      expect(await tell('untold', 'json')).toEqual({
+        text: words,
+        usage: { type: 'duration', seconds: 2 },
+      });
+      expect(await tell('untold', 'text')).toBe(words);
+      // The price is by tokens, which are estimated.
+      expect(await tell('silent', 'json')).toEqual({ text: words });
+      expect((await charged(running)).slice(0, 2)).toEqual([13_000_000, 13_000_000]);
     });
 
     test('tokens are the vendor’s, whatever the format, and estimated where it does not tell', async () => {

@@ -1,6 +1,7 @@
 import { bytesPerTokenReserved, bytesPerTokenUsual } from '../base/bytes-per-token.ts';
-import { isObject } from '../base/json.ts';
+import { editJsonBytes, isObject, jsonText } from '../base/json.ts';
 import { mebibyte } from '../base/mebibyte.ts';
+import type { Quantities } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
 import {
   type ClientFormat,
@@ -13,6 +14,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import { digestOfForm, readForm, type Form, type FormLimits } from '../http/multipart.ts';
 import { readAudio } from '../media/audio/duration.ts';
+import { usageOf } from '../providers/formats/audio/transcript.ts';
 import {
   type SpeechRequest,
   speechFormats,
@@ -57,11 +59,28 @@ const tokensPerSecond = { likely: 10, most: 32, spoken: 12 };
 const tokensBeside = 256;
 
 /**
- * A transcript stream ends as a chat stream does (recorded 2026-08). No usage is written into it.
+ * A transcript stream ends as a chat stream does (recorded 2026-08). No usage is written into it,
+ * nor into an answer that is no transcript in JSON.
  */
-const transcriptionFormat: ClientFormat = (({ counted: _, ...format }) => format)(
+const uncountedFormat: ClientFormat = (({ counted: _, ...format }) => format)(
   completionFormat('transcript'),
 );
+const countedFormat: ClientFormat = {
+  ...uncountedFormat,
+  counted: { whole: withSeconds, event: () => '' },
+};
+
+/** The seconds that are charged, where the vendor told no usage. Estimated tokens are not told. */
+function withSeconds(answer: Buffer, { second }: Quantities): Buffer {
+  if (second === undefined) return answer;
+  const { usage } = usageOf({ second }, 'verbose_json');
+  return editJsonBytes(answer, [{ path: ['usage'], json: jsonText(usage) }]);
+}
+
+const transcriptionFormat = ({ capability, transcription }: ApiRequest): ClientFormat =>
+  capability === 'transcriptions' && transcription?.returns.endsWith('json') === true
+    ? countedFormat
+    : uncountedFormat;
 
 /**
  * Fields in which some vendors accept another recording than the file that Tollgate has measured
@@ -306,8 +325,10 @@ function transcriptionEndpoint(
       const { body, headers } = context.request;
       const form = await readForm(body, headers, transcriptionLimits, parts.spools);
       if (form === 'left') return;
-      const transcribe = async (mine: RequestContext): Promise<void> =>
-        run(parts, await parseTranscription(mine, form, task), mine.response, transcriptionFormat);
+      const transcribe = async (mine: RequestContext): Promise<void> => {
+        const request = await parseTranscription(mine, form, task);
+        return run(parts, request, mine.response, transcriptionFormat(request));
+      };
       try {
         await idempotentAfterRead(submissions, context, () => digestOfForm(form), transcribe);
       } finally {

@@ -25,7 +25,8 @@ export async function usageOfWhole(
     return { quantities: counted, estimated: estimated ?? true, ours: true };
   }
   const text = reportsNoOutput(funded, reported) ? textOfAnswer(body) : '';
-  if (text === '') return { quantities: reported, estimated: estimated ?? false, ours: false };
+  const ours = quantities === undefined;
+  if (text === '') return { quantities: reported, estimated: estimated ?? false, ours };
   return { ...(await withOutput(funded, reported, await countTokens(text))), ours: true };
 }
 
