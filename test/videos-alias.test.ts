@@ -170,6 +170,20 @@ test('an empty field of a form is absent', async () => {
   expect([answer.status, await answer.json()]).toMatchObject([200, { size: null }]);
 });
 
+test('a video whose client names no size has the one that its vendor makes, if that is known', async () => {
+  const { openai } = await studio();
+  const sizeOf = async (more: object) => {
+    const { id, size } = await openai.videos.create({ prompt: 'x', seconds: '4', ...more });
+    return [size, (await openai.videos.retrieve(id)).size];
+  };
+  expect(await sizeOf({ model: 'sora-2-openai' })).toEqual(['720x1280', '720x1280']);
+  expect(await sizeOf({ model: 'sora-2-openai', size: '1280x720' })).toEqual([
+    '1280x720',
+    '1280x720',
+  ]);
+  expect(await sizeOf({ model: 'words' })).toEqual([null, null]);
+});
+
 test('a file in a field of another name is refused, so that no video is made without it', async () => {
   const { url, key, gateway } = await studio();
   for (const field of ['image', 'input_image', 'file', 'input_reference[]']) {

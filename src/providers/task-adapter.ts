@@ -82,6 +82,11 @@ export interface TaskAdapter {
    */
   readonly variants: (call: VideoCall) => readonly string[];
   /**
+   * The size that the vendor is asked for, or that it makes by its page where it is asked for none:
+   * `1280x720`. Absent or undefined: only the vendor knows it.
+   */
+  readonly size?: (call: VideoCall) => string | undefined;
+  /**
    * Where the vendor meters other units than seconds and requests: the most units that this video
    * can use.
    */

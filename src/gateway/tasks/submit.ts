@@ -191,7 +191,7 @@ class Submission {
   #newTask(candidate: VideoCandidate): NewTask {
     const { principal, taskId, idempotencyKey } = this.#request;
     const { model, group } = this.#offer;
-    const { seconds, size } = candidate.call.request;
+    const { seconds } = candidate.call.request;
     return {
       id: taskId,
       account: principal.userId,
@@ -200,11 +200,18 @@ class Submission {
       model: model.id,
       group: group.name,
       seconds,
-      size,
+      size: this.#size(candidate.call.request),
       createdAt: this.#at,
       idempotencyKey,
       ...this.#assignmentTo(candidate),
     };
+  }
+
+  /** What the client named, else the one size that every channel is asked for. */
+  #size({ size }: VideoCall['request']): string | undefined {
+    if (size !== undefined) return size;
+    const sizes = new Set(this.#candidates.map(({ adapter, call }) => adapter.size?.(call)));
+    return sizes.size === 1 ? [...sizes][0] : undefined;
   }
 
   #assignmentTo({ channel, adapter, call }: VideoCandidate): ChannelAssignment {

@@ -88,6 +88,7 @@ export function cogVideo({ faults }: { readonly faults: readonly FaultRule[] }):
       return { param: 'size', why: `allowed are ${all.join(', ')}` };
     },
     variants: (call) => [made(call).resolution],
+    size: sizeOf,
     submit,
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
     poll: ({ upstreamId }) => getRequest(`/async-result/${encodeURIComponent(upstreamId)}`),

@@ -123,6 +123,7 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
     misfit: ({ request }) => misfit(request, quirks),
     variants: ({ request }) =>
       variants(quirks.ownWords ? request : { ...request, size: sizeOf(request) }),
+    size: ({ request }) => (quirks.ownWords ? undefined : (sizeOf(request) ?? usualSize)),
     submit: (call) => jsonRequest('/videos', quirks.ownWords ? commonBody(call) : openAiBody(call)),
     readSubmission(reply) {
       const body: Documented<VideoReply> | Fault = acceptedReply(reply, faults);
@@ -137,9 +138,10 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
   };
 }
 
-/** The format has `size` alone, and makes 720x1280 without it (the page above). */
+/** The format has `size` alone, and makes this one without it (the page above). */
+const usualSize = '720x1280';
 const sizesOfRatios: ReadonlyMap<string, string> = new Map([
-  ['9:16', '720x1280'],
+  ['9:16', usualSize],
   ['16:9', '1280x720'],
 ]);
 

@@ -76,9 +76,13 @@ const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '1080p': { '16:9': '1920:1080', '9:16': '1080:1920' },
 };
 
+function shapeOf(call: VideoCall): string | undefined {
+  const { resolution, ratio } = made(call);
+  return shapes[resolution]?.[ratio ?? '16:9'];
+}
+
 function submit(call: VideoCall): VendorRequest {
   const { request } = call;
-  const { seconds, resolution, ratio } = made(call);
   const [first, last] = [imageAs(request, 'first'), imageAs(request, 'last')];
   const frames =
     last === undefined
@@ -88,8 +92,8 @@ function submit(call: VideoCall): VendorRequest {
     model: call.upstreamModel,
     promptText: request.prompt,
     promptImage: frames,
-    ratio: shapes[resolution]?.[ratio ?? '16:9'],
-    duration: seconds,
+    ratio: shapeOf(call),
+    duration: made(call).seconds,
     seed: request.seed,
   };
   return jsonRequest(
@@ -126,6 +130,7 @@ const taskReply = ({
 export const runwayVideo: TaskAdapter = {
   misfit,
   variants: (call) => [made(call).resolution],
+  size: (call) => shapeOf(call)?.replace(':', 'x'),
   submit,
   readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
   poll: (task) => getRequest(taskPath(task), version),

@@ -341,6 +341,19 @@ describe('a wish in the words of its vendor', () => {
     expect(adapter.variants(wish)).toEqual(variants);
   });
 
+  it.each<[string, string, Wished, string | undefined]>([
+    ['openai', 'sora-2', {}, '720x1280'],
+    ['openai', 'sora-2', { aspectRatio: '16:9' }, '1280x720'],
+    ['openai-compatible', 'some-video', {}, undefined],
+    ['zhipu', 'cogvideox-3', {}, '1280x720'],
+    ['runway', 'gen4.5', { aspectRatio: '9:16' }, '720x1280'],
+    ['qwen', 'wan2.6-t2v', { resolution: '1080p' }, '1920x1080'],
+    ['qwen', 'wan2.6-i2v-flash', { images: [first] }, undefined],
+    ['qwen', 'wan2.7-i2v', { images: [first] }, undefined],
+  ])('of %s, %s asked for %j, has the size that is known', (vendor, model, wished, size) => {
+    expect(adapterOf(vendor).size?.(call(model, wished))).toBe(size);
+  });
+
   it('takes the headers along that a vendor insists on', () => {
     expect(adapterOf('qwen').submit(call('wan2.6-t2v')).headers).toMatchObject({
       'x-dashscope-async': 'enable',

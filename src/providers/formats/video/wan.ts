@@ -99,10 +99,17 @@ function inputOf(call: VideoCall): object {
   return { ...words, media: media.length > 0 ? media : undefined };
 }
 
+/** Undefined: the vendor gets a resolution, and decides about the size. */
+function sizeOf(call: VideoCall): string | undefined {
+  if (isLater(call) || imageAs(call.request, 'first') !== undefined) return undefined;
+  const { resolution, ratio } = made(call);
+  return sizes[resolution]?.[ratio ?? '16:9'];
+}
+
 function shapeOf(call: VideoCall): object {
   const { resolution, ratio } = made(call);
   const begun = imageAs(call.request, 'first') !== undefined;
-  if (!isLater(call) && !begun) return { size: sizes[resolution]?.[ratio ?? '16:9'] };
+  if (!isLater(call) && !begun) return { size: sizeOf(call) };
   return { resolution: resolution.toUpperCase(), ratio: begun ? undefined : ratio };
 }
 
@@ -155,6 +162,7 @@ export function wanVideo({ faults }: { readonly faults: readonly FaultRule[] }):
   return {
     misfit,
     variants: (call) => [made(call).resolution],
+    size: (call) => sizeOf(call)?.replace('*', 'x'),
     submit,
     readSubmission: (reply) => submissionIn(outputIn(reply), 'task_id'),
     poll: (task) => getRequest(taskPath(task)),
