@@ -93,12 +93,13 @@ const thinks = ({ model, raw }: ChatRequest): boolean =>
 
 const sees = (model: string): boolean => !/^(?:codestral|devstral|open-|mistral-7b)/.test(model);
 
-/** The order of messages that the model's template accepts. */
+/**
+ * The order of messages that the model's template accepts. A user's message may follow a tool's
+ * result (recorded, 2026-08).
+ */
 const order: Rule = ({ messages }) => {
   for (const [index, { role }] of messages.entries()) {
     const before = messages[index - 1]?.role;
-    if (role === 'user' && before === 'tool')
-      return { code: '3230', message: "Unexpected role 'user' after role 'tool'" };
     if (role === 'system' && before === 'assistant')
       return { code: '3230', message: "Unexpected role 'system' after role 'assistant'" };
     if (role === 'tool' && before !== 'assistant' && before !== 'tool')
