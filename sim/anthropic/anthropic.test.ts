@@ -199,6 +199,24 @@ describe('answers', () => {
     expect(summarized).toMatchObject({ thinking: expect.stringMatching(/think first/) });
   });
 
+  test('the display of progress updates needs its beta, and shows no reasoning', async () => {
+    const request = {
+      model: 'claude-opus-5-5',
+      max_tokens: 4000,
+      thinking: { type: 'adaptive', display: 'updates' },
+    };
+    const { text } = await post(
+      { ...basic, ...request },
+      { 'anthropic-beta': 'claude-code-20250219, thinking-display-updates-2026-08-18' },
+    );
+    expect(JSON.parse(text)).toMatchObject({
+      content: [{ type: 'thinking', thinking: '' }, { type: 'text' }],
+    });
+    expect(await complaint(request, { 'anthropic-beta': 'claude-code-20250219' })).toMatch(
+      /^thinking\.adaptive\.display: Input should be /,
+    );
+  });
+
   test('marks are written to the cache for five minutes or an hour, and read from it', async () => {
     const system = (ttl: '5m' | '1h') => [
       { type: 'text' as const, text: long, cache_control: { type: 'ephemeral' as const, ttl } },

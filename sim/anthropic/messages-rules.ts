@@ -123,6 +123,12 @@ export function thinks(raw: Json, model: string): boolean {
 const forced = (raw: Json): boolean =>
   ['any', 'tool'].includes(String(object(raw['tool_choice'])['type']));
 
+/**
+ * platform.claude.com/docs/en/build-with-claude/thinking, 2026-11: it shows the notes that newer
+ * models write between tool calls, and no reasoning. Claude Code asks for it.
+ */
+const updatesBeta = 'thinking-display-updates-2026-08-18';
+
 function* thinking(raw: Json, claude: Claude, { betas }: ServerTraits): Complaints {
   const settings = object(raw['thinking']);
   if (raw['thinking'] === undefined || raw['thinking'] === null) return;
@@ -137,7 +143,8 @@ function* thinking(raw: Json, claude: Claude, { betas }: ServerTraits): Complain
     type === 'enabled' ? 'type budget_tokens' : 'type',
     /^(?:en|ad)/.test(type) ? 'display' : '',
   );
-  yield* oneOf(settings['display'], `thinking.${type}.display`, ['summarized', 'omitted']);
+  const displays = ['summarized', 'omitted', ...(betas.includes(updatesBeta) ? ['updates'] : [])];
+  yield* oneOf(settings['display'], `thinking.${type}.display`, displays);
   if (type === 'disabled' || type === 'between_tools') return;
   const budget = number(settings['budget_tokens']);
   if (budget !== undefined && budget < 1024)

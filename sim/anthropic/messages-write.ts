@@ -151,7 +151,10 @@ const textBlock = (pieces: readonly string[]): Block => ({
 export const isRedacting = (raw: Json): boolean =>
   JSON.stringify(raw['messages']).includes(redactionTrigger);
 
-/** Recorded: omitted thinking is an empty text with its signature. */
+/**
+ * Recorded: omitted thinking is an empty text with its signature. So is thinking of which updates
+ * are asked for: this vendor writes none.
+ */
 function thoughtBlock(pieces: readonly string[], model: string, raw: Json): Block {
   if (isRedacting(raw)) {
     const whole = { type: 'redacted_thinking', data: redact(pieces.join('')) };
@@ -159,7 +162,9 @@ function thoughtBlock(pieces: readonly string[], model: string, raw: Json): Bloc
   }
   const display = object(raw['thinking'])['display'];
   const shown =
-    display === 'omitted' || (display !== 'summarized' && claudeNamed(model).silent)
+    display === 'omitted' ||
+    display === 'updates' ||
+    (display !== 'summarized' && claudeNamed(model).silent)
       ? ['']
       : pieces;
   const thinking = shown.join('');

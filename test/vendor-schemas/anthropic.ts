@@ -184,6 +184,9 @@ const tool: Shape = (value, at, tell) => {
   object(ownTool, 'name', 'input_schema')(value, at, tell);
 };
 
+/** The last one has a beta: build-with-claude/thinking, 2026-11. */
+const display = one('summarized', 'omitted', 'full', 'updates');
+
 export const messagesMembers: Members = {
   messages: list(message, { min: 1 }),
   system: either(text(), list(tagged('type', { text: textBlock }))),
@@ -194,13 +197,10 @@ export const messagesMembers: Members = {
   top_p: number(0, 1),
   top_k: whole(0),
   thinking: tagged('type', {
-    enabled: object(
-      { type: anything, budget_tokens: whole(1024), display: one('summarized', 'omitted', 'full') },
-      'budget_tokens',
-    ),
+    enabled: object({ type: anything, budget_tokens: whole(1024), display }, 'budget_tokens'),
     disabled: object({ type: anything }),
-    adaptive: object({ type: anything, display: one('summarized', 'omitted', 'full') }),
-    between_tools: object({ type: anything, display: one('summarized', 'omitted', 'full') }),
+    adaptive: object({ type: anything, display }),
+    between_tools: object({ type: anything, display }),
   }),
   tools: list(tool),
   tool_choice: tagged('type', {
