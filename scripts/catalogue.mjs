@@ -26,6 +26,7 @@ const doubt = /general-knowledge|reseller|not verified|by pattern|\(fal\)|302\.a
  * Sizes that clients send whatever the model; a model with other sizes gets the nearest of its own.
  */
 const usualSizes = ['auto', '1024x1024', '1536x1024', '1024x1536', '1792x1024', '1024x1792'];
+const fullHdSizes = ['1920x1080', '1080x1920', '1440x1080', '1080x1440'];
 const resolutionSizes = { '2K': '2048x2048', '4K': '4096x4096' };
 /** Sizes by rule: developers.openai.com/api/docs/guides/image-prompting; docs.bfl.ai. */
 const customSizes = {
@@ -136,7 +137,10 @@ function imageTerms({
   const own = sizes
     .map((size) => size.replace(/[*:]/, 'x'))
     .filter((size) => size === 'auto' || /^\d{3,}x\d{3,}$/.test(size));
-  const more = resolutions.flatMap((name) => resolutionSizes[name] ?? []);
+  const more = [
+    ...resolutions.flatMap((name) => resolutionSizes[name] ?? []),
+    ...(price.by?.['1080p'] === undefined ? [] : fullHdSizes),
+  ];
   const named = [
     ...(retired ? [] : ['standard', 'hd']),
     ...(qualities ?? ['auto']),
@@ -174,9 +178,10 @@ function reshapePrice(row) {
     note,
   );
   // On token-priced images `by` is the vendor's estimate of one image, not a second charge.
+  const variants = bySize(row);
   const by =
-    price.by !== undefined && measure !== undefined
-      ? { measure, rates: texts(bySize(kind, price.by)) }
+    variants !== undefined && measure !== undefined
+      ? { measure, rates: texts(variants) }
       : undefined;
   const tiers = price.tiers?.map(({ above_input_tokens: above, ...parts }) => ({
     above_input_tokens: above,
@@ -268,12 +273,13 @@ function greatestCommon(a, b) {
   return b === 0n ? a : greatestCommon(b, a % b);
 }
 
-/** For images, a resolution is the sizes that clients name. */
-function bySize(kind, by) {
-  if (kind !== 'image' || by['1080p'] === undefined) return by;
-  return Object.fromEntries(
-    ['1920x1080', '1080x1920', '1440x1080', '1080x1440'].map((size) => [size, by['1080p']]),
-  );
+/** For images, a resolution is the sizes that clients name; 720p has the plain price. */
+function bySize({ kind, price: { by } }) {
+  if (kind !== 'image' || by === undefined) return by;
+  const { '720p': _, '1080p': fullHd, ...rest } = by;
+  const dear = fullHd === undefined ? [] : fullHdSizes.map((size) => [size, fullHd]);
+  const all = [...Object.entries(rest), ...dear];
+  return all.length === 0 ? undefined : Object.fromEntries(all);
 }
 
 /** The price in the gateway's units, and the rate that `by` varies. */

@@ -149,23 +149,30 @@ function readVariants(
   return { measure, rates };
 }
 
-/** Reports variants of an image's price with a quality that no request can name. */
-export function checkQualities(
+/** Reports variants of an image's price with a size or a quality that no request can name. */
+export function checkImageVariants(
   { kind, image = {}, price: { by } }: Pick<ModelFacts, 'kind' | 'image' | 'price'>,
   report: ConfigReport,
   path: ConfigPath,
 ): void {
   if (kind !== 'image') return;
-  const known = pricedQualities(image);
+  const qualities = pricedQualities(image);
+  const sizes = image.anySize === undefined ? image.sizes : undefined;
   for (const variant of Object.keys(by?.rates ?? {})) {
-    const quality = qualityIn(variant);
-    if (quality !== undefined && !known.includes(quality))
-      report.add(
-        [...path, 'by', variant],
-        reason('not_one_of', { choices: known.join(', '), ...unknownName(quality, known) }),
-      );
+    const check = (written: string | undefined, known: readonly string[]): void => {
+      if (written !== undefined && !known.includes(written))
+        report.add(
+          [...path, 'by', variant],
+          reason('not_one_of', { choices: known.join(', '), ...unknownName(written, known) }),
+        );
+    };
+    if (sizes !== undefined) check(sizeIn(variant), sizes);
+    check(qualityIn(variant), qualities);
   }
 }
+
+/** `1024x1024` of `1024x1024/hd`; undefined for resolutions, such as `2K`. */
+const sizeIn = (variant: string): string | undefined => /^\d+x\d+/.exec(variant)?.[0];
 
 /** `hd` of `1024x1024/hd` and of `hd`; undefined for sizes, which begin with a digit. */
 const qualityIn = (variant: string): string | undefined =>

@@ -394,7 +394,7 @@ describe('prices', () => {
     ]);
   });
 
-  it('vary only by qualities that a request can name', async () => {
+  it('vary only by sizes and qualities that a request can name', async () => {
     const of = (by: string, more = '') =>
       problems(model(`{ image: 1, by: { ${by} } }`, `kind: image, ${more}`));
     expect(await of('1024x1024/hdd: 2, hihg: 3')).toEqual([
@@ -404,6 +404,12 @@ describe('prices', () => {
     expect(await of('1024x1024: 1, 2K/low: 2, hd: 3')).toEqual([]);
     expect(await of('1024x1024/ultra: 2', 'image: { qualities: [plain, ultra] },')).toEqual([]);
     expect(await of('1024x1024/hd: 2', 'image: { qualities: [plain, ultra] },')).toHaveLength(1);
+    const sizes = 'sizes: [auto, 1024x1024, 512x512]';
+    expect(await of('1024x1024/hd: 2, 512x512: 1, 2K: 3', `image: { ${sizes} },`)).toEqual([]);
+    expect(await of('1024x1042: 2', `image: { ${sizes} },`)).toEqual([
+      "c.yaml:2: models[0].price.by.1024x1042: must be one of auto, 1024x1024, 512x512, not '1024x1042', did you mean '1024x1024'?",
+    ]);
+    expect(await of('1024x1042: 2', `image: { ${sizes}, any_size: { ratio: 3 } },`)).toEqual([]);
   });
 
   it('are never left out, and 0 only when it is written', async () => {

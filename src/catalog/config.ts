@@ -30,7 +30,7 @@ import { didYouMean, ConfigReport, member, reportDuplicates } from './config-rep
 import { calendars } from './price-windows.ts';
 import type { ConfigPath } from './problem.ts';
 import type { ChannelFacts, Group, ModelFacts, ModelKind } from './snapshot.ts';
-import { type Calendars, checkQualities, readPrice } from './config-price.ts';
+import { type Calendars, checkImageVariants, readPrice } from './config-price.ts';
 import { withStandIns } from './stand-ins.ts';
 import { readYaml } from './yaml-source.ts';
 
@@ -80,7 +80,7 @@ export async function readConfiguration(
     );
   const own = written.map((read) => {
     const facts = factsOf(read, bundled, channels, context);
-    checkQualities(facts, report, read.path);
+    checkImageVariants(facts, report, read.path);
     return facts;
   });
   if (!report.clean) return { ok: false, problems: report.problems };

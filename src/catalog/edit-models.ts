@@ -21,7 +21,7 @@ import { storedModel, type StoredModel } from './stored-catalog.ts';
 import { type ConfigReport, reportWithoutLines } from './config-report.ts';
 import type { ModelFacts } from './snapshot.ts';
 import { factsText, priceText } from './price-json.ts';
-import { checkQualities, readPrice } from './config-price.ts';
+import { checkImageVariants, readPrice } from './config-price.ts';
 import { priceLacks } from './price-members.ts';
 
 export const modelTable: CatalogTable<StoredModel> = {
@@ -151,6 +151,6 @@ export function modelFrom(
   const price = readPrice(model.kind ?? 'chat', model.price, report, [...path, 'price']);
   const owner = { ownedBy: known?.ownedBy ?? 'unknown', image: known?.image };
   const facts = factsOfWritten(model, owner, price);
-  checkQualities(facts, report, [...path, 'price']);
+  checkImageVariants(facts, report, [...path, 'price']);
   return facts;
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadBundled } from './bundled.ts';
+import { checkImageVariants } from './config-price.ts';
+import { reportWithoutLines } from './config-report.ts';
 import { sizeProblem, tokensOf } from './image-terms.ts';
 
 const bundled = await loadBundled({ usdRatePpm: 7_200_000n, today: '2026-11-21' });
@@ -51,4 +53,21 @@ test('a larger picture is taken for more tokens, and a quality that is left open
   expect(tokensOf(terms, undefined, 256 * 256)).toBe(28_400);
   expect(tokensOf(termsOf('gemini-3-pro-image'), 'hd', 4096 * 4096)).toBe(4_096);
   expect(tokensOf(termsOf('dall-e-3'), 'hd', 1)).toBeUndefined();
+});
+
+test('requests can name all sizes and qualities by which bundled prices vary', () => {
+  const resolutions = ['1K', '2K', '4K'];
+  for (const { facts } of bundled.values()) {
+    if (facts.kind !== 'image') continue;
+    const report = reportWithoutLines();
+    checkImageVariants(facts, report, []);
+    const { problems } = report;
+    expect(problems, facts.id).toEqual([]);
+    const names = Object.keys(facts.price.by?.rates ?? {}).map((name) => name.split('/')[0] ?? '');
+    const strange = names.filter((name) => /^\d/.test(name) && sizeProblem({}, name) !== undefined);
+    expect(
+      strange.filter((name) => !resolutions.includes(name)),
+      facts.id,
+    ).toEqual([]);
+  }
 });

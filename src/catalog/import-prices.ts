@@ -14,7 +14,7 @@ import { publishPrice } from './price-versions.ts';
 import { windowTexts } from './price-windows.ts';
 import type { ModelFacts } from './snapshot.ts';
 import { parseFacts } from './price-json.ts';
-import { checkQualities, readPrice } from './config-price.ts';
+import { checkImageVariants, readPrice } from './config-price.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** The changes that an import makes, or would make in a dry run. */
@@ -166,7 +166,7 @@ function readEntries(
     const facts = parseFacts(entry.id, String(row['facts']), String(row['price']));
     const path = [...within, index, 'price'];
     const price = readPrice(facts.kind, entry.price, report, path);
-    checkQualities({ ...facts, price }, report, path);
+    checkImageVariants({ ...facts, price }, report, path);
     return [{ id: entry.id, old: facts.price, price }];
   });
 }

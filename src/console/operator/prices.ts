@@ -20,7 +20,7 @@ import {
   storedCatalog,
   type StoredCatalog,
 } from '../../catalog/stored-catalog.ts';
-import { checkQualities, readPrice } from '../../catalog/config-price.ts';
+import { checkImageVariants, readPrice } from '../../catalog/config-price.ts';
 import { bump } from '../../storage/changes.ts';
 import type { Transaction } from '../../storage/database.ts';
 import type {
@@ -136,7 +136,7 @@ function priced(
   const parsed = report.parse(priceSchema, asWritten(written), []);
   const price =
     parsed && withTerms(readPrice(model.kind, parsed, report, []), model.price, written);
-  if (price !== undefined) checkQualities({ ...model, price }, report, []);
+  if (price !== undefined) checkImageVariants({ ...model, price }, report, []);
   if (price !== undefined && report.clean) return { model, price };
   return throwWrong(report.problems, `${at}price`);
 }
