@@ -83,7 +83,8 @@ export function* putModel(
 /**
  * Changes the facts of a model; a price is published, not changed. Members that are left out stay,
  * members that are null become unknown. A kind is taken only where the prices, also those that
- * wait, are complete for it.
+ * wait, are complete for it, and the terms of images only where requests can name all that the
+ * prices name.
  */
 export function* changeModel(
   read: EditTarget,
@@ -99,10 +100,11 @@ export function* changeModel(
   if (change === undefined) return { kind: 'wrong', problems: report.problems };
   const before = storedModel(row);
   const facts = changedFacts(before, change, nullMembers(written));
-  if (facts.kind !== before.kind)
+  if (facts.kind !== before.kind || facts.image !== before.image)
     for (const price of yield* presentAndComingPrices(read.name)) {
-      const lacks = priceLacks(facts.kind, price);
+      const lacks = facts.kind === before.kind ? undefined : priceLacks(facts.kind, price);
       if (lacks !== undefined) report.add(['kind'], lacks);
+      checkImageVariants({ ...facts, price }, report, ['price']);
     }
   if (!report.clean) return { kind: 'wrong', problems: report.problems };
   return yield* writeRow(

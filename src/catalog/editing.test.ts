@@ -229,7 +229,7 @@ forEachDatabase((_, openFresh) => {
     await recorded(db, file);
     const rival = { id: 'rival', ownedBy: 'rival', baseUrl: 'https://rival.test/v1' };
     const both = { ...context, vendors: [...vendors, rival] };
-    const change = (written: object) =>
+    const change = (written: Record<string, unknown>) =>
       db.transact(() => changeChannel({ name: 'b', version: undefined }, { ...written }, both));
     await db.transact(() =>
       addChannel(
@@ -449,6 +449,30 @@ forEachDatabase((_, openFresh) => {
     await db.transact(() => publishPrice('n', each, { ...by, effectiveAt: 3_000_000 }));
     expect(await to('embedding')).toMatchObject(refused);
     expect((await storedCatalog(db)).models).toMatchObject([{ kind: 'rerank' }]);
+  });
+
+  it('keeps the sizes and qualities of an image that its prices name', async () => {
+    const db = await openFresh({ migrations });
+    const image = { sizes: ['512x512', '1024x1024'], qualities: ['standard', 'high'] };
+    const sold = { image: '1', by: { '1024x1024/hd': '2' } };
+    await db.transact(() => addModel({ id: 'n', kind: 'image', image, price: sold }, bundled, by));
+    const change = (written: Record<string, unknown>) =>
+      db.transact(() => changeModel({ name: 'n', version: undefined }, written, 5));
+    const path = 'price.by.1024x1024/hd';
+    const refused = { kind: 'wrong', problems: [{ path, code: 'not_one_of' }] };
+    expect(await change({ image: { ...image, sizes: ['512x512'] } })).toMatchObject(refused);
+    expect(await change({ image: { ...image, qualities: ['standard'] } })).toMatchObject(refused);
+    expect(await change({ image: { ...image, n: 2 } })).toMatchObject({ kind: 'done' });
+    const coming = {
+      rates: { image: nano('1') },
+      tiers: [],
+      by: { measure: 'image' as const, rates: { '512x512': nano('3') } },
+    };
+    await db.transact(() => publishPrice('n', coming, { ...by, effectiveAt: 3_000_000 }));
+    expect(await change({ image: { ...image, sizes: ['1024x1024'] } })).toMatchObject({
+      problems: [{ path: 'price.by.512x512' }],
+    });
+    expect(await change({ image: null })).toMatchObject({ kind: 'done' });
   });
 
   it('puts a price in force at its time, unless a later one was published', async () => {
