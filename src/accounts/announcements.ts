@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { orderedId } from '../base/random.ts';
 import type { Database, Migration, Row, Transaction, SqlValue } from '../storage/database.ts';
-import { placeholders } from '../storage/sql.ts';
+import { optionalNumber, optionalText, placeholders } from '../storage/sql.ts';
 
 export const announcementsMigrations: readonly Migration[] = [
   {
@@ -159,15 +159,15 @@ export async function announcedTo(
 }
 
 function announcementOf(row: Row): Announcement {
-  const { level, to_at: to = null, group_name: group = null } = row;
+  const { level } = row;
   return {
     id: String(row['id']),
     title: { zh: String(row['title_zh']), en: String(row['title_en']) },
     text: { zh: String(row['text_zh']), en: String(row['text_en']) },
     level: level === 'warn' || level === 'bad' ? level : 'info',
     from: Number(row['from_at']),
-    to: to === null ? undefined : Number(to),
-    group: group === null ? undefined : String(group),
+    to: optionalNumber(row, 'to_at'),
+    group: optionalText(row, 'group_name'),
     version: Number(row['version']),
   };
 }

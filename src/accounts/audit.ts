@@ -1,5 +1,5 @@
 import { orderedId } from '../base/random.ts';
-import { appendOnly, WhereClause } from '../storage/sql.ts';
+import { appendOnly, optionalText, WhereClause } from '../storage/sql.ts';
 import type { Database, Migration, Row, Transaction } from '../storage/database.ts';
 
 /** The kind of actor: a person at the console, a command on the server, or the program itself. */
@@ -147,25 +147,23 @@ export async function auditPage(
 }
 
 function entryOf(row: Row): AuditRecord {
-  const text = (name: string): string | undefined =>
-    typeof row[name] === 'string' ? row[name] : undefined;
   const facts = (name: string): AuditFacts | undefined => {
-    const json = text(name);
+    const json = optionalText(row, name);
     // Written by `writeAudit`.
     return json === undefined ? undefined : (JSON.parse(json) as AuditFacts);
   };
-  const kind = text('actor_kind');
+  const kind = optionalText(row, 'actor_kind');
   return {
     id: String(row['id']),
     at: Number(row['at']),
     actorKind: kind === 'user' || kind === 'operator' || kind === 'command' ? kind : 'system',
-    actor: text('actor'),
+    actor: optionalText(row, 'actor'),
     action: String(row['action']),
     target: String(row['target']),
-    account: text('account'),
+    account: optionalText(row, 'account'),
     before: facts('before'),
     after: facts('after'),
-    reason: text('reason'),
-    ip: text('ip'),
+    reason: optionalText(row, 'reason'),
+    ip: optionalText(row, 'ip'),
   };
 }

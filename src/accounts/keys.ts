@@ -6,11 +6,9 @@ import { Semaphore } from '../base/semaphore.ts';
 import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated, WorkOutcomes } from '../storage/repeat.ts';
-import { integerColumn } from '../storage/sql.ts';
+import { integerColumn, optionalInteger, optionalNumber } from '../storage/sql.ts';
 import {
-  optionalInteger,
   type KeyTerms,
-  optionalNumber,
   termColumns,
   termsOf,
   termValues,
@@ -102,12 +100,12 @@ export function keyOf(row: Row): Key {
     prefix: String(row['prefix']),
     last4: String(row['last4']),
     status: status === 'active' || status === 'disabled' ? status : 'deleted',
-    limit: optionalInteger(row['spend_limit']),
-    dailyLimit: optionalInteger(row['daily_limit']),
-    monthlyLimit: optionalInteger(row['monthly_limit']),
-    expiresAt: optionalNumber(row['expires_at']),
+    limit: optionalInteger(row, 'spend_limit'),
+    dailyLimit: optionalInteger(row, 'daily_limit'),
+    monthlyLimit: optionalInteger(row, 'monthly_limit'),
+    expiresAt: optionalNumber(row, 'expires_at'),
     createdAt: Number(row['created_at']),
-    lastUsedAt: optionalNumber(row['last_used_at']),
+    lastUsedAt: optionalNumber(row, 'last_used_at'),
     version: Number(row['version']),
     ...termsOf(row),
   };
@@ -377,16 +375,14 @@ class DatabaseKeyring implements LiveKeyring {
       this.#rememberUnknown(hash);
       return 'unknown';
     }
-    const daily = optionalInteger(row['daily_limit']);
-    const monthly = optionalInteger(row['monthly_limit']);
-    const ends = [row['expires_at'], row['works_until']].flatMap(
-      (end) => optionalNumber(end) ?? [],
-    );
+    const daily = optionalInteger(row, 'daily_limit');
+    const monthly = optionalInteger(row, 'monthly_limit');
+    const ends = ['expires_at', 'works_until'].flatMap((end) => optionalNumber(row, end) ?? []);
     const principal: Principal = {
       keyId: String(row['id']),
       userId: String(row['user_id']),
       group: String(row['group_name']),
-      limit: optionalInteger(row['spend_limit']),
+      limit: optionalInteger(row, 'spend_limit'),
       ...(daily !== undefined && { dailyLimit: daily }),
       ...(monthly !== undefined && { monthlyLimit: monthly }),
       expiresAt: ends.length === 0 ? undefined : Math.min(...ends),

@@ -1,6 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import { type Networks, networksOf } from '../http/client-address.ts';
 import type { Row, SqlValue } from '../storage/database.ts';
+import { optionalNumber } from '../storage/sql.ts';
 
 /**
  * The client of a request: what one API key stands for. Immutable; replaced whole when the key
@@ -80,9 +81,9 @@ export function termsOf(row: Row): KeyTerms {
   return {
     models: listOf(row['models']),
     addresses: listOf(row['addresses']),
-    rpm: optionalNumber(row['rpm']),
-    tpm: optionalNumber(row['tpm']),
-    concurrency: optionalNumber(row['concurrency']),
+    rpm: optionalNumber(row, 'rpm'),
+    tpm: optionalNumber(row, 'tpm'),
+    concurrency: optionalNumber(row, 'concurrency'),
   };
 }
 
@@ -109,10 +110,3 @@ function listOf(value: SqlValue | undefined): readonly string[] | undefined {
   const list: unknown = JSON.parse(value);
   return Array.isArray(list) ? list.map(String) : undefined;
 }
-
-/** A value of an integer column; undefined for NULL. */
-export const optionalInteger = (value: SqlValue | undefined): bigint | undefined =>
-  typeof value === 'bigint' ? value : undefined;
-
-export const optionalNumber = (value: SqlValue | undefined): number | undefined =>
-  typeof value === 'bigint' ? Number(value) : undefined;

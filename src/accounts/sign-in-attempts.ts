@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
+import { optionalText } from '../storage/sql.ts';
 import { hashOf } from './keys.ts';
 import { newSecret } from './secrets.ts';
 
@@ -53,11 +54,10 @@ export async function takeAttempt(
   const [row] = await database.query(sql, [hashOf(state), hashOf(browser), provider]);
   if (row === undefined) return 'mismatch';
   if (Number(row['expires_at']) <= at) return 'expired';
-  const { user_id: userId } = row;
   return {
     provider,
     next: String(row['next']),
-    userId: typeof userId === 'string' ? userId : undefined,
+    userId: optionalText(row, 'user_id'),
   };
 }
 

@@ -3,7 +3,15 @@ import type { Nano } from '../base/money.ts';
 import { orderedId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
-import { containing, endingIn, placeholders, WhereClause } from '../storage/sql.ts';
+import {
+  containing,
+  endingIn,
+  optionalInteger,
+  optionalNumber,
+  optionalText,
+  placeholders,
+  WhereClause,
+} from '../storage/sql.ts';
 import { keysTopic, nextKeysVersion } from './keys.ts';
 
 export type Role = 'user' | 'operator';
@@ -56,7 +64,7 @@ const userColumns =
 
 /** Reads a row with the columns of `users`. */
 export function userOf(row: Row): User {
-  const { language, low_balance: lowBalance, email } = row;
+  const { language } = row;
   return {
     id: String(row['id']),
     name: String(row['name']),
@@ -64,8 +72,8 @@ export function userOf(row: Row): User {
     state: row['frozen'] === 1n ? 'suspended' : 'active',
     zone: String(row['zone']),
     language: language === 'zh' || language === 'en' ? language : undefined,
-    lowBalance: typeof lowBalance === 'bigint' ? lowBalance : undefined,
-    email: typeof email === 'string' ? email : undefined,
+    lowBalance: optionalInteger(row, 'low_balance'),
+    email: optionalText(row, 'email'),
     shortcuts: row['shortcuts'] === 1n,
     version: Number(row['version']),
     createdAt: Number(row['created_at']),
@@ -289,10 +297,6 @@ function* signInsOf(ids: readonly string[]): Transaction<readonly Row[]> {
 }
 
 function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
-  const timeIn = (column: string): number | undefined => {
-    const at = row[column] ?? null;
-    return at === null ? undefined : Number(at);
-  };
   return {
     user: userOf(row),
     signIns: ways
@@ -300,8 +304,8 @@ function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
       .map((way) => String(way['provider'])),
     keys: Number(row['active_keys']),
     allKeys: Number(row['all_keys']),
-    signedInAt: timeIn('signed_in_at'),
-    lastSeenAt: timeIn('last_seen_at'),
+    signedInAt: optionalNumber(row, 'signed_in_at'),
+    lastSeenAt: optionalNumber(row, 'last_seen_at'),
   };
 }
 

@@ -1,6 +1,6 @@
 import { routingPolicies } from '../base/routing-policy.ts';
 import type { Row, SqlValue, Statement, Database, Transaction } from '../storage/database.ts';
-import { placeholders } from '../storage/sql.ts';
+import { optionalNumber, placeholders } from '../storage/sql.ts';
 import type { Resealer, Sealer } from '../storage/seal.ts';
 import type { Price } from './price.ts';
 import type { Channel, ChannelFacts, Group, Model } from './snapshot.ts';
@@ -181,12 +181,14 @@ export function resealedSecrets(
 }
 
 export function groupOf(row: Row): Group {
-  const limit = (column: string): number | undefined =>
-    row[column] === null ? undefined : Number(row[column]);
   return {
     name: String(row['name']),
     multiplierPpm: BigInt(row['multiplier_ppm'] ?? 0),
-    limits: { rpm: limit('rpm'), tpm: limit('tpm'), concurrency: limit('concurrency') },
+    limits: {
+      rpm: optionalNumber(row, 'rpm'),
+      tpm: optionalNumber(row, 'tpm'),
+      concurrency: optionalNumber(row, 'concurrency'),
+    },
     ...policyOf(row),
     ...fallbackModelsOf(row),
   };

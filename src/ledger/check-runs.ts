@@ -5,7 +5,13 @@ import { orderedId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Migration, Row, Transaction } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated, WorkOutcomes } from '../storage/repeat.ts';
-import { integerColumn, noStatementTimeout } from '../storage/sql.ts';
+import {
+  integerColumn,
+  noStatementTimeout,
+  optionalInteger,
+  optionalNumber,
+  optionalText,
+} from '../storage/sql.ts';
 import { check, type RuleResult } from './check.ts';
 
 export const checksMigrations: readonly Migration[] = [
@@ -298,20 +304,21 @@ export async function checkRun(
 }
 
 function checkOf(row: Row, now: number): CheckRun {
-  const { ok = null, took_ms: took = null, sums = null } = row;
+  const ok = optionalInteger(row, 'ok');
+  const sums = optionalText(row, 'sums');
   return {
     id: String(row['id']),
     startedAt: Number(row['started_at']),
-    tookMs: took === null ? undefined : Number(took),
-    ok: ok === null ? undefined : ok === 1n,
-    running: ok === null && Number(row['seen_at']) > now - lostAfterMs,
+    tookMs: optionalNumber(row, 'took_ms'),
+    ok: ok === undefined ? undefined : ok === 1n,
+    running: ok === undefined && Number(row['seen_at']) > now - lostAfterMs,
     nightly: row['nightly'] === 1n,
     accounts: Number(row['accounts']),
     transfers: Number(row['transfers']),
     holds: Number(row['holds']),
     // Written by `run`.
     rules: JSON.parse(String(row['rules'])) as readonly RuleResult[],
-    sums: sums === null ? undefined : sumsOf(String(sums)),
+    sums: sums === undefined ? undefined : sumsOf(sums),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   integerColumn,
   integerColumnOrZero,
   noStatementTimeout,
+  optionalInteger,
   textColumn,
 } from '../storage/sql.ts';
 import { mayBeMissing, wrongWindows } from './limit-windows.ts';
@@ -192,15 +193,13 @@ export function* compareCharges(
       AND (t.id IS NULL OR t.amount<>u.cost-u.shortfall OR t.debit<>u.account OR t.at<>u.finished_at) ORDER BY u.finished_at, u.id LIMIT 1`,
     params: [account, from, to],
   };
-  const value = (column: string): Nano | undefined =>
-    wrong?.[column] === null ? undefined : integerColumn(wrong, column);
   return {
     lines: Number(integerColumn(sums, 'lines')),
     amount: integerColumn(sums, 'amount'),
     differs: wrong && {
       id: textColumn(wrong, 'id'),
-      recorded: value('recorded'),
-      transferred: value('transferred'),
+      recorded: optionalInteger(wrong, 'recorded'),
+      transferred: optionalInteger(wrong, 'transferred'),
     },
   };
 }

@@ -1,6 +1,12 @@
 import type { Nano } from '../base/money.ts';
 import type { Row, Transaction } from '../storage/database.ts';
-import { integerColumn, integerColumnOrZero, placeholders, textColumn } from '../storage/sql.ts';
+import {
+  integerColumn,
+  integerColumnOrZero,
+  optionalText,
+  placeholders,
+  textColumn,
+} from '../storage/sql.ts';
 
 /** A user's funds by the ledger's own counters. */
 export interface Funds {
@@ -110,7 +116,7 @@ const transferOf = (row: Row): AccountTransfer => ({
   amount: integerColumn(row, 'amount'),
   code: textColumn(row, 'code'),
   other: textColumn(row, 'other'),
-  ref: row['ref'] === null ? undefined : textColumn(row, 'ref'),
+  ref: optionalText(row, 'ref'),
 });
 
 /** The sum of `transfersOf` over a period. */

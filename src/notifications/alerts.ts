@@ -6,6 +6,7 @@ import type { StoredChannel } from '../catalog/stored-catalog.ts';
 import { channelAcrossNodes, type NodeReport } from '../gateway/reports/report.ts';
 import { availableBalance } from '../ledger/transfers.ts';
 import type { Row, Statement, Transaction } from '../storage/database.ts';
+import { optionalNumber } from '../storage/sql.ts';
 import type { NotificationSettings } from './settings.ts';
 
 /** Users alerted in one look; the others follow in the next. */
@@ -92,8 +93,8 @@ export function* checkChannels(
       String(row['about']),
       {
         since: Number(row['since']),
-        alertedAt: timeOf(row['told_at']),
-        wellAt: timeOf(row['well_at']),
+        alertedAt: optionalNumber(row, 'told_at'),
+        wellAt: optionalNumber(row, 'well_at'),
       },
     ]),
   );
@@ -110,9 +111,6 @@ export function* checkChannels(
   }
   for (const about of known.keys()) if (!inUse.has(about)) yield storeAlert(about, undefined);
 }
-
-const timeOf = (value: unknown): number | undefined =>
-  typeof value === 'bigint' ? Number(value) : undefined;
 
 /** Undefined forgets the alert. In its table, `notice_matter`, `alertedAt` is `told_at`. */
 const storeAlert = (about: string, alert: AlertState | undefined): Statement =>

@@ -3,7 +3,14 @@ import type { Nano } from '../base/money.ts';
 import { creditTx } from '../ledger/transactions/account.ts';
 import { lockAccount } from '../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { integerColumn, skipLocked, textColumn, WhereClause } from '../storage/sql.ts';
+import {
+  integerColumn,
+  optionalNumber,
+  optionalText,
+  skipLocked,
+  textColumn,
+  WhereClause,
+} from '../storage/sql.ts';
 import type { PaymentLimits } from './context.ts';
 import { type Payment, type PayMethod, payMethods, type WalletId, walletIds } from './wallet.ts';
 
@@ -483,21 +490,21 @@ export function readOrder(row: Row): Order {
     amount: integerColumn(row, 'amount'),
     state: oneOf(orderStates, row['state']),
     scanned: row['scanned'] === 1n,
-    code: textOr(row, 'code'),
+    code: optionalText(row, 'code'),
     subject: textColumn(row, 'subject'),
-    number: textOr(row, 'number'),
-    transfer: textOr(row, 'transfer'),
+    number: optionalText(row, 'number'),
+    transfer: optionalText(row, 'transfer'),
     refunding: integerColumn(row, 'refunding'),
     refunded: integerColumn(row, 'refunded'),
     createdAt: Number(integerColumn(row, 'created_at')),
     expiresAt: Number(integerColumn(row, 'expires_at')),
-    closedAt: timeOr(row, 'closed_at'),
-    paidAt: timeOr(row, 'paid_at'),
-    creditedAt: timeOr(row, 'credited_at'),
+    closedAt: optionalNumber(row, 'closed_at'),
+    paidAt: optionalNumber(row, 'paid_at'),
+    creditedAt: optionalNumber(row, 'credited_at'),
     changedAt: Number(integerColumn(row, 'changed_at')),
     claims: integerColumn(row, 'claims'),
     faults: Number(integerColumn(row, 'faults')),
-    trouble: textOr(row, 'trouble'),
+    trouble: optionalText(row, 'trouble'),
   };
 }
 
@@ -508,8 +515,3 @@ export function oneOf<const Value extends string>(values: readonly Value[], valu
   assert(found !== undefined, `${String(value)} is one of ${values.join(', ')}`);
   return found;
 }
-
-export const textOr = (row: Row, column: string): string | undefined =>
-  row[column] === null ? undefined : textColumn(row, column);
-export const timeOr = (row: Row, column: string): number | undefined =>
-  row[column] === null ? undefined : Number(integerColumn(row, column));

@@ -1,16 +1,15 @@
 import type { Nano } from '../base/money.ts';
 import { endPayout, openPayout } from '../ledger/transactions/hold.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { integerColumn, skipLocked, textColumn, WhereClause } from '../storage/sql.ts';
 import {
-  lockOrder,
-  oneOf,
-  type Order,
-  readWallet,
-  textOr,
-  timeOr,
-  walletAccount,
-} from './orders.ts';
+  integerColumn,
+  optionalNumber,
+  optionalText,
+  skipLocked,
+  textColumn,
+  WhereClause,
+} from '../storage/sql.ts';
+import { lockOrder, oneOf, type Order, readWallet, walletAccount } from './orders.ts';
 import type { WalletId } from './wallet.ts';
 
 const refundStates = ['held', 'asked', 'refunded', 'failed'] as const;
@@ -276,12 +275,12 @@ export function readRefund(row: Row): OrderRefund {
     amount: integerColumn(row, 'amount'),
     reason: textColumn(row, 'reason'),
     state: oneOf(refundStates, row['state']),
-    number: textOr(row, 'number'),
+    number: optionalText(row, 'number'),
     createdAt: Number(integerColumn(row, 'created_at')),
-    endedAt: timeOr(row, 'ended_at'),
+    endedAt: optionalNumber(row, 'ended_at'),
     claims: integerColumn(row, 'claims'),
     faults: Number(integerColumn(row, 'faults')),
-    unknownAt: timeOr(row, 'unknown_at'),
-    trouble: textOr(row, 'trouble'),
+    unknownAt: optionalNumber(row, 'unknown_at'),
+    trouble: optionalText(row, 'trouble'),
   };
 }

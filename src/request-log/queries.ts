@@ -1,7 +1,14 @@
 import { firstIdAt, timeOfId } from '../base/random.ts';
 import { bump } from '../storage/changes.ts';
 import type { Row, SqlValue, Transaction } from '../storage/database.ts';
-import { integerColumn, placeholders, sqlHour, textColumn, WhereClause } from '../storage/sql.ts';
+import {
+  integerColumn,
+  optionalText,
+  placeholders,
+  sqlHour,
+  textColumn,
+  WhereClause,
+} from '../storage/sql.ts';
 import { answeredOutcomes } from '../telemetry/request-metrics.ts';
 import {
   type LoggedAttempt,
@@ -278,9 +285,6 @@ export function* forgetExcess(account: string, kept: number, limit: number): Tra
   };
   return deleted.length;
 }
-
-const optionalText = (row: Row, column: string): string | undefined =>
-  row[column] === null ? undefined : textColumn(row, column);
 
 const requestOf = (row: Row): LoggedRequest => ({
   id: textColumn(row, 'id'),

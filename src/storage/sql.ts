@@ -153,3 +153,13 @@ export function textColumn(row: Row | undefined, column: string): string {
   assert(typeof value === 'string', `${column} is a text`);
   return value;
 }
+
+/** The same for columns that may be NULL, or a row that may be absent: then undefined. */
+export const optionalInteger = (row: Row | undefined, column: string): bigint | undefined =>
+  (row?.[column] ?? null) === null ? undefined : integerColumn(row, column);
+
+export const optionalNumber = (row: Row | undefined, column: string): number | undefined =>
+  (row?.[column] ?? null) === null ? undefined : Number(integerColumn(row, column));
+
+export const optionalText = (row: Row | undefined, column: string): string | undefined =>
+  (row?.[column] ?? null) === null ? undefined : textColumn(row, column);

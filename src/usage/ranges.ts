@@ -1,7 +1,7 @@
 import { dayMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
-import type { Row, Statement, Transaction } from '../storage/database.ts';
-import { SqlParameters } from '../storage/sql.ts';
+import type { Statement, Transaction } from '../storage/database.ts';
+import { optionalNumber, SqlParameters } from '../storage/sql.ts';
 
 export const hourMs = 3_600_000;
 /** The beginning of the hour, or of the day (UTC), in which `at` (wall clock, ms) lies. */
@@ -232,13 +232,8 @@ export function* firstChargeAt(account: string): Transaction<number | undefined>
     sql: 'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
     params: [account],
   };
-  return firstOf(row);
+  return optionalNumber(row, 'first');
 }
-
-const firstOf = (row: Row | undefined): number | undefined => {
-  const first = row?.['first'] ?? null;
-  return first === null ? undefined : Number(first);
-};
 
 /** The time of the first charge of all; undefined when there is none. */
 export function* firstChargeOfAll(): Transaction<number | undefined> {
@@ -246,7 +241,7 @@ export function* firstChargeOfAll(): Transaction<number | undefined> {
     sql: 'SELECT MIN((SELECT MIN(r.finished_at) FROM usage r WHERE r.account=u.id)) AS first FROM users u',
     params: [],
   };
-  return firstOf(row);
+  return optionalNumber(row, 'first');
 }
 
 /**

@@ -1,7 +1,14 @@
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { type JsonRows, jsonRows, sqlHour, SqlParameters, WhereClause } from '../storage/sql.ts';
+import {
+  type JsonRows,
+  jsonRows,
+  optionalNumber,
+  sqlHour,
+  SqlParameters,
+  WhereClause,
+} from '../storage/sql.ts';
 import { meetAt, spanIndex, sqlSpanIndex } from './spans.ts';
 import {
   chargedWithin,
@@ -253,7 +260,7 @@ export function* spentByKey(account: string): Transaction<ReadonlyMap<string, Ke
       String(row['key_id']),
       {
         ...revenueOf(row),
-        lastAt: row['begun'] === null ? undefined : Number(row['begun']),
+        lastAt: optionalNumber(row, 'begun'),
       },
     ]),
   );

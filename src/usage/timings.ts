@@ -1,5 +1,5 @@
 import type { Transaction } from '../storage/database.ts';
-import { SqlParameters } from '../storage/sql.ts';
+import { optionalNumber, SqlParameters } from '../storage/sql.ts';
 import {
   accountHoursWithin,
   chargedWithin,
@@ -53,7 +53,7 @@ export function* sampledTimings(
   if (parts.length === 0) return found;
   for (const row of yield { sql: parts.join(' UNION ALL '), params: values.params })
     found[Number(row['span'])]?.push({
-      firstByteMs: row['first_byte_ms'] === null ? undefined : Number(row['first_byte_ms']),
+      firstByteMs: optionalNumber(row, 'first_byte_ms'),
       totalMs: Number(row['duration_ms']),
     });
   return found;

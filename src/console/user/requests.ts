@@ -15,7 +15,7 @@ import {
 } from '../../request-log/queries.ts';
 import { refundedOf } from '../../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
-import { textColumn } from '../../storage/sql.ts';
+import { optionalText, textColumn } from '../../storage/sql.ts';
 import { answeredOutcomes } from '../../telemetry/request-metrics.ts';
 import { chargedAfterMs } from '../../usage/all-records.ts';
 import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
@@ -245,7 +245,7 @@ export function requestOfCharge(record: Row): ShownRequest {
     keyId: String(record['key_id']),
     endpoint: undefined,
     model: String(record['model']),
-    channel: record['channel'] === null ? undefined : String(record['channel']),
+    channel: optionalText(record, 'channel'),
     status: record['status'] === 'left' && record['first_byte_ms'] === null ? 499 : 200,
     outcome: String(record['status']),
     param: undefined,

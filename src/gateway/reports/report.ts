@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
-import { WhereClause } from '../../storage/sql.ts';
+import { optionalNumber, optionalText, WhereClause } from '../../storage/sql.ts';
 import {
   type ChannelCount,
   firstBytePrefix,
@@ -249,8 +249,7 @@ const attemptsOf = (row: Row): ChannelAttempts => ({
 /** The beginning of the oldest counts that are kept; undefined: there are none. */
 export function* oldestCounts(): Transaction<number | undefined> {
   const [row] = yield { sql: 'SELECT MIN(slot) AS slot FROM channel_count', params: [] };
-  const slot = row?.['slot'] ?? null;
-  return slot === null ? undefined : Number(slot);
+  return optionalNumber(row, 'slot');
 }
 
 /**
@@ -291,8 +290,8 @@ export async function healthChanges(
     at: Number(row['at']),
     node: String(row['node']),
     state: healthOrder.find((state) => state === row['state']) ?? 'healthy',
-    why: row['why'] === null ? undefined : String(row['why']),
-    until: row['until'] === null ? undefined : Number(row['until']),
+    why: optionalText(row, 'why'),
+    until: optionalNumber(row, 'until'),
   }));
 }
 

@@ -2,7 +2,7 @@ import { deleteOldest } from '../../base/delete-oldest.ts';
 import { type Channel, channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { Resealer, Sealer } from '../../storage/seal.ts';
-import { textColumn } from '../../storage/sql.ts';
+import { optionalText, textColumn } from '../../storage/sql.ts';
 import type { OpenChannel, OpenChannels } from '../channels/open-channels.ts';
 import { channelNameOf } from './task.ts';
 
@@ -83,11 +83,11 @@ export class TaskChannels {
       [id],
     );
     if (row === undefined) throw new Error(`there is no channel ${id}`);
-    const { base_url: baseUrl, secret } = row;
+    const { secret } = row;
     const channel: Channel = {
       name: id,
       vendor: String(row['vendor']),
-      baseUrl: baseUrl === null ? undefined : String(baseUrl),
+      baseUrl: optionalText(row, 'base_url'),
       secret: typeof secret === 'string' ? this.#sealer.unseal(secretPurpose, secret) : undefined,
       groups: [],
       priority: 0,

@@ -1,6 +1,7 @@
 import type { Nano } from '../../base/money.ts';
 import type { LimitWindow } from '../../ledger/contract.ts';
 import type { Row } from '../../storage/database.ts';
+import { optionalNumber, optionalText } from '../../storage/sql.ts';
 
 /** `new`: committed, and not yet known to be with a vendor. `completed` and `failed` are final. */
 export type TaskStatus = 'new' | 'queued' | 'running' | 'completed' | 'failed';
@@ -69,14 +70,12 @@ export type NewTask = Pick<
 /** A row of the table `task`. */
 export function readTask(row: Row): Task {
   const text = (column: string): string => String(row[column] ?? '');
-  const optional = (column: string): string | undefined =>
-    row[column] === null ? undefined : text(column);
   const number = (column: string): number => Number(row[column] ?? 0);
   const limits = JSON.parse(text('limits')) as readonly {
     readonly id: string;
     readonly amount: string;
   }[];
-  const errorCode = optional('error_code');
+  const errorCode = optionalText(row, 'error_code');
   return {
     id: text('id'),
     account: text('account'),
@@ -86,11 +85,11 @@ export function readTask(row: Row): Task {
     group: text('group_name'),
     channel: text('channel'),
     upstreamModel: text('upstream_model'),
-    upstreamId: optional('upstream_id'),
+    upstreamId: optionalText(row, 'upstream_id'),
     state: text('state') as TaskStatus,
     percent: number('percent'),
     seconds: number('seconds'),
-    size: optional('size'),
+    size: optionalText(row, 'size'),
     variants: JSON.parse(text('variants')) as readonly string[],
     cost: BigInt(text('cost')),
     bill: text('bill'),
@@ -98,9 +97,9 @@ export function readTask(row: Row): Task {
       errorCode === undefined
         ? undefined
         : { code: errorCode as TaskError['code'], message: text('error') },
-    file: optional('file'),
+    file: optionalText(row, 'file'),
     createdAt: number('created_at'),
-    endedAt: row['ended_at'] === null ? undefined : number('ended_at'),
+    endedAt: optionalNumber(row, 'ended_at'),
     claims: BigInt(text('claims')),
     faults: number('faults'),
   };
