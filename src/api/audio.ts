@@ -296,12 +296,12 @@ function readList<Value>(
 /** The audio endpoints: transcriptions, translations and speech. */
 export function audioEndpoints(
   parts: GatewayParts,
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
 ): readonly Endpoint[] {
   return [
-    transcriptionEndpoint(parts, submissions, 'transcriptions'),
-    transcriptionEndpoint(parts, submissions, 'translations'),
-    idempotent(submissions, {
+    transcriptionEndpoint(parts, idempotency, 'transcriptions'),
+    transcriptionEndpoint(parts, idempotency, 'translations'),
+    idempotent(idempotency, {
       method: 'POST',
       path: '/audio/speech',
       handle(context) {
@@ -314,7 +314,7 @@ export function audioEndpoints(
 
 function transcriptionEndpoint(
   parts: GatewayParts,
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
   task: Task,
 ): Endpoint {
   return {
@@ -330,7 +330,7 @@ function transcriptionEndpoint(
         return run(parts, request, mine.response, transcriptionFormat(request));
       };
       try {
-        await idempotentAfterRead(submissions, context, () => digestOfForm(form), transcribe);
+        await idempotentAfterRead(idempotency, context, () => digestOfForm(form), transcribe);
       } finally {
         form.discard();
       }

@@ -37,10 +37,10 @@ const wantsEvents = ({ request }: RequestContext): boolean =>
 export function generateEndpoints(
   parts: GatewayParts,
   files: InlinedFiles,
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
 ): readonly Endpoint[] {
   const charged = (name: string, handle: Endpoint['handle']): Endpoint =>
-    idempotent(submissions, methodOf(name, handle));
+    idempotent(idempotency, methodOf(name, handle));
   return [
     charged('generateContent', (context) =>
       files.handle(context, bodyOf(context), (sent) =>

@@ -14,7 +14,7 @@ import { idempotencyHeader } from './entry.ts';
 const keyCharsMax = 255;
 const renewEveryMs = 5_000;
 /**
- * A submission that is sent again while the first one runs waits this long for the answer. It looks
+ * A request that is sent again while the first one runs waits this long for the answer. It looks
  * for it at growing intervals.
  */
 const waitMsMax = 300_000;
@@ -24,10 +24,10 @@ const lookMs = { first: 50, most: 1_000 };
  * An endpoint that takes an Idempotency-Key: requests with the same key run once and get the same
  * answer for a day. Requests without a key go to its own handler.
  */
-export const idempotent = (submissions: IdempotentRequests, endpoint: Endpoint): Endpoint => ({
+export const idempotent = (idempotency: IdempotentRequests, endpoint: Endpoint): Endpoint => ({
   ...endpoint,
   handleKeyed: (context) =>
-    submitOnce(submissions, context, endpoint.handle, digestOf(context, context.request.body)),
+    runOnce(idempotency, context, endpoint.handle, digestOf(context, context.request.body)),
 });
 
 /**
@@ -35,52 +35,52 @@ export const idempotent = (submissions: IdempotentRequests, endpoint: Endpoint):
  * and is asked for where there is a key.
  */
 export async function idempotentAfterRead(
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
   context: RequestContext,
   content: () => string | Buffer | Promise<string>,
   handle: Endpoint['handle'],
 ): Promise<void> {
   if (context.request.headers[idempotencyHeader] === undefined) return handle(context);
-  return submitOnce(submissions, context, handle, digestOf(context, await content()));
+  return runOnce(idempotency, context, handle, digestOf(context, await content()));
 }
 
-async function submitOnce(
-  submissions: IdempotentRequests,
+async function runOnce(
+  idempotency: IdempotentRequests,
   context: RequestContext,
   handle: Endpoint['handle'],
   digest: string,
 ): Promise<void> {
   const { id, principal, response } = context;
-  const submission = { account: principal.userId, key: keyOf(context), digest, id };
-  if (await isNew(submissions, submission, context, handle)) return;
-  const entered = await answeredOrMine(submissions, submission, response);
+  const keyed = { account: principal.userId, key: keyOf(context), digest, id };
+  if (await isNew(idempotency, keyed, context, handle)) return;
+  const entered = await answeredOrMine(idempotency, keyed, response);
   if (entered === 'left') return;
   if (entered.kind === 'other') refuse('idempotency_key_reused');
   if (entered.kind === 'running') refuse('idempotency_in_progress', {}, unavailableRetryMs);
   if (entered.kind === 'answered') return replay(response, entered.answer);
-  const answering = new Answering(context, () => Promise.resolve(entered.submission));
+  const answering = new Answering(context, () => Promise.resolve(entered.claim));
   await answering.begin();
   await answering.run(handle);
 }
 
-/** Thrown when another request has entered the same submission first. */
+/** Thrown when another request has claimed the same key first. */
 class TakenByAnother extends Error {}
 
 /**
- * Answers a submission that no other request has entered; otherwise returns false. The submission
- * is entered only when its work begins, so a refusal before that leaves nothing behind.
+ * Answers a request whose key no other request has claimed; otherwise returns false. The key is
+ * claimed only when the work begins, so a refusal before that leaves nothing behind.
  */
 async function isNew(
-  submissions: IdempotentRequests,
-  submission: IdempotentRequest,
+  idempotency: IdempotentRequests,
+  keyed: IdempotentRequest,
   context: RequestContext,
   handle: Endpoint['handle'],
 ): Promise<boolean> {
-  if (await orUnavailable(submission, submissions.known(submission))) return false;
+  if (await orUnavailable(keyed, idempotency.known(keyed))) return false;
   const answering = new Answering(context, async () => {
-    const entered = await enter(submissions, submission);
+    const entered = await enter(idempotency, keyed);
     if (entered.kind !== 'mine') throw new TakenByAnother();
-    return entered.submission;
+    return entered.claim;
   });
   try {
     await answering.run(handle);
@@ -91,24 +91,23 @@ async function isNew(
   }
 }
 
-/** Waits while another request answers the submission, unless too many requests wait. */
+/** Waits while another request with the key answers, unless too many requests wait. */
 async function answeredOrMine(
-  submissions: IdempotentRequests,
-  submission: IdempotentRequest,
+  idempotency: IdempotentRequests,
+  keyed: IdempotentRequest,
   response: ClientResponse,
 ): Promise<ClaimedKey | 'left'> {
-  const entered = await enter(submissions, submission);
+  const entered = await enter(idempotency, keyed);
   if (entered.kind !== 'running') return entered;
   return (
-    (await submissions.waiting(submission.account, () =>
-      untilAnswered(submissions, submission, response),
-    )) ?? entered
+    (await idempotency.waiting(keyed.account, () => untilAnswered(idempotency, keyed, response))) ??
+    entered
   );
 }
 
 async function untilAnswered(
-  submissions: IdempotentRequests,
-  submission: IdempotentRequest,
+  idempotency: IdempotentRequests,
+  keyed: IdempotentRequest,
   response: ClientResponse,
 ): Promise<ClaimedKey | 'left'> {
   let pauseMs = lookMs.first;
@@ -116,28 +115,26 @@ async function untilAnswered(
     pauseMs = Math.min(lookMs.most, pauseMs * 1.5);
     await wait(pauseMs);
     if (response.closed) return 'left';
-    const entered = await enter(submissions, submission);
+    const entered = await enter(idempotency, keyed);
     if (entered.kind !== 'running' || waitedMs >= waitMsMax) return entered;
   }
 }
 
-const enter = (
-  submissions: IdempotentRequests,
-  submission: IdempotentRequest,
-): Promise<ClaimedKey> => orUnavailable(submission, submissions.enter(submission));
+const enter = (idempotency: IdempotentRequests, keyed: IdempotentRequest): Promise<ClaimedKey> =>
+  orUnavailable(keyed, idempotency.enter(keyed));
 
 const orUnavailable = <T>({ id }: IdempotentRequest, found: Promise<T>): Promise<T> =>
   found.catch(() =>
     refuse('unavailable', { why: 'submissions cannot be looked up', id }, unavailableRetryMs),
   );
 
-/** Answers one submission. It counts as running from its entry until its answer is kept. */
+/** Answers one request. It counts as running from its claim until its answer is kept. */
 class Answering {
   readonly #context: RequestContext;
   /** The handler's copy, which loses its body: the request may have to be handled again. */
   readonly #request: HttpRequest;
   readonly #enter: () => Promise<OpenIdempotentRequest>;
-  #submission: OpenIdempotentRequest | undefined;
+  #claim: OpenIdempotentRequest | undefined;
   #renewing: NodeJS.Timeout | undefined;
 
   constructor(context: RequestContext, enter: () => Promise<OpenIdempotentRequest>) {
@@ -147,26 +144,26 @@ class Answering {
   }
 
   readonly begin = async (): Promise<void> => {
-    if (this.#submission !== undefined) return;
-    const submission = await this.#enter();
-    this.#submission = submission;
+    if (this.#claim !== undefined) return;
+    const claim = await this.#enter();
+    this.#claim = claim;
     const { request } = this.#context;
     request.model = this.#request.model;
     request.body = undefined;
-    this.#renewing = setInterval(() => void submission.renew(), renewEveryMs);
+    this.#renewing = setInterval(() => void claim.renew(), renewEveryMs);
   };
 
   async run(handle: Endpoint['handle']): Promise<void> {
     const response = new RecordingResponse(this.#context.response, this.begin, async (answer) =>
-      this.#submission?.keep(answer),
+      this.#claim?.keep(answer),
     );
     try {
       await handle({ ...this.#context, request: this.#request, response });
       await response.finished;
     } finally {
       clearInterval(this.#renewing);
-      // If the database is away, the submission still expires: nothing renews it.
-      if (!response.handedOver) await this.#submission?.forget();
+      // If the database is away, the claim still expires: nothing renews it.
+      if (!response.handedOver) await this.#claim?.forget();
     }
   }
 }

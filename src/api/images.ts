@@ -34,18 +34,18 @@ const none: ReadonlyMap<string, string> = new Map();
 /** The image endpoints: generations, edits and variations. */
 export function imagesEndpoints(
   parts: GatewayParts,
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
   spools: SpoolPool,
   defaultModels: readonly string[],
 ): readonly Endpoint[] {
   return [
-    idempotent(submissions, {
+    idempotent(idempotency, {
       method: 'POST',
       path: '/images/generations',
       handle: (context) => generate(parts, defaultModels, context),
     }),
-    editOrVary(parts, defaultModels, submissions, spools, '/images/edits', 'image_edits'),
-    editOrVary(parts, defaultModels, submissions, spools, '/images/variations', 'image_variations'),
+    editOrVary(parts, defaultModels, idempotency, spools, '/images/edits', 'image_edits'),
+    editOrVary(parts, defaultModels, idempotency, spools, '/images/variations', 'image_variations'),
   ];
 }
 
@@ -67,7 +67,7 @@ async function generate(
 function editOrVary(
   parts: GatewayParts,
   defaultModels: readonly string[],
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
   spools: SpoolPool,
   path: string,
   capability: 'image_edits' | 'image_variations',
@@ -81,7 +81,7 @@ function editOrVary(
       const sent = await readImagesBody(request.body, request.headers, spools, held);
       if (sent === 'left') return;
       try {
-        await idempotentAfterRead(submissions, context, sent.content, (inner) =>
+        await idempotentAfterRead(idempotency, context, sent.content, (inner) =>
           edit(parts, defaultModels, inner, capability, sent),
         );
       } finally {

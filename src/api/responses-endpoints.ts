@@ -19,10 +19,10 @@ import { parseInput, parseResponse, responsesFormat } from './responses.ts';
 export function responsesEndpoints(
   parts: GatewayParts,
   store: ResponseStore,
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
 ): readonly Endpoint[] {
   return [
-    idempotent(submissions, {
+    idempotent(idempotency, {
       method: 'POST',
       path: '/responses',
       handle: (context) => create(parts, store, context),
@@ -32,7 +32,7 @@ export function responsesEndpoints(
       path: '/responses/input_tokens',
       handle: (context) => inputTokens(parts, store, context),
     },
-    idempotent(submissions, {
+    idempotent(idempotency, {
       method: 'POST',
       path: '/responses/compact',
       handle: (context) => compact(parts, store, context),

@@ -109,10 +109,10 @@ export const videoParamNames: VideoSubmission['names'] = {
 export function videoEndpoints(
   tasks: Tasks,
   files: Files,
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
 ): readonly Endpoint[] {
   return [
-    idempotent(submissions, {
+    idempotent(idempotency, {
       method: 'POST',
       path: '/video/generations',
       handle: (context) => submit(tasks, context),

@@ -105,14 +105,14 @@ export function videosEndpoints(
   tasks: Tasks,
   files: Files,
   fileHandler: FileHandler,
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
   defaultModel: DefaultModel,
 ): readonly Endpoint[] {
   return [
     {
       method: 'POST',
       path: '/videos',
-      handle: (context) => create(tasks, submissions, defaultModel, context),
+      handle: (context) => create(tasks, idempotency, defaultModel, context),
     },
     { method: 'GET', path: '/videos', handle: (context) => list(tasks, context) },
     {
@@ -146,7 +146,7 @@ export function videosEndpoints(
 
 async function create(
   tasks: Tasks,
-  submissions: IdempotentRequests,
+  idempotency: IdempotentRequests,
   defaultModel: DefaultModel,
   context: RequestContext,
 ): Promise<void> {
@@ -156,7 +156,7 @@ async function create(
   const body = form ?? takeJson(request).body;
   // A retried form has another boundary but the same content.
   await idempotentAfterRead(
-    submissions,
+    idempotency,
     context,
     () => JSON.stringify(body),
     async (mine) => {

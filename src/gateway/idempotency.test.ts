@@ -6,7 +6,7 @@ import { createAccount } from '../ledger/ledger.ts';
 import { ledgerProcedures } from '../ledger/procedures.ts';
 import { IdempotentRequests } from './idempotency.ts';
 
-const submission = { account: 'ada', key: 'k', digest: 'd', id: 'req_1' };
+const keyed = { account: 'ada', key: 'k', digest: 'd', id: 'req_1' };
 
 forEachDatabase((_, openFresh) => {
   test('a claim that can be neither renewed nor released is reported, once each', async () => {
@@ -15,14 +15,14 @@ forEachDatabase((_, openFresh) => {
     const requests = new IdempotentRequests(database, systemClock, (work, error) => {
       errors.push(`${work}: ${String(error)}`);
     });
-    const claimed = await requests.enter(submission);
+    const claimed = await requests.enter(keyed);
     if (claimed.kind !== 'mine') throw new Error(claimed.kind);
-    await claimed.submission.renew();
+    await claimed.claim.renew();
     expect(errors).toEqual([]);
     await database.query('ALTER TABLE answer RENAME TO elsewhere');
-    await claimed.submission.renew();
-    await claimed.submission.renew();
-    await claimed.submission.forget();
+    await claimed.claim.renew();
+    await claimed.claim.renew();
+    await claimed.claim.forget();
     expect(errors).toEqual([
       expect.stringMatching(/^renewal of Idempotency-Keys: .*answer/),
       expect.stringMatching(/^release of Idempotency-Keys: .*answer/),
@@ -33,14 +33,14 @@ forEachDatabase((_, openFresh) => {
     const database = await openFresh({ migrations, procedures: ledgerProcedures });
     const requests = new IdempotentRequests(database, systemClock, () => {});
     await createAccount(database, 'ada');
-    await requests.enter(submission);
+    await requests.enter(keyed);
     await database.query('UPDATE answer SET lease_until=1');
-    const claimed = await requests.enter({ ...submission, id: 'req_2' });
+    const claimed = await requests.enter({ ...keyed, id: 'req_2' });
     if (claimed.kind !== 'mine') throw new Error(claimed.kind);
     await database.query(
       "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ('req_1', 'ada', 'revenue', 7, 'chat', 1)",
     );
-    await claimed.submission.forget();
+    await claimed.claim.forget();
     expect(await database.query("SELECT ref, amount FROM transfer WHERE code='refund'")).toEqual([
       { ref: 'req_1', amount: 7n },
     ]);

@@ -27,7 +27,7 @@ export interface OpenIdempotentRequest {
 }
 
 export type ClaimedKey =
-  | { readonly kind: 'mine'; readonly submission: OpenIdempotentRequest }
+  | { readonly kind: 'mine'; readonly claim: OpenIdempotentRequest }
   | { readonly kind: 'running' }
   | { readonly kind: 'other' }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer };
@@ -56,8 +56,8 @@ export class IdempotentRequests {
   }
 
   /** Whether a request has claimed this key, however long ago. Throws a `DatabaseError`. */
-  known(submission: IdempotentRequest): Promise<boolean> {
-    return this.#store.has(submission);
+  known(keyed: IdempotentRequest): Promise<boolean> {
+    return this.#store.has(keyed);
   }
 
   /**
@@ -66,20 +66,20 @@ export class IdempotentRequests {
    * since the next try needs the money and nothing else remembers the earlier request, and again
    * after it, because a process that only seemed dead may have charged meanwhile.
    */
-  async enter(submission: IdempotentRequest): Promise<ClaimedKey> {
-    const claim = await this.#store.claim(submission, payBackTx);
+  async enter(keyed: IdempotentRequest): Promise<ClaimedKey> {
+    const claim = await this.#store.claim(keyed, payBackTx);
     if (claim.kind !== 'mine') return claim;
     const { orphan } = claim;
     const end = async (wasMine: Promise<boolean>): Promise<void> => {
-      if (!(await wasMine)) await this.#payBack(submission.id);
+      if (!(await wasMine)) await this.#payBack(keyed.id);
       if (orphan !== undefined) await this.#payBack(orphan);
     };
     return {
       kind: 'mine',
-      submission: {
-        renew: () => this.#renewing.of(this.#store.renew(submission)),
-        forget: () => this.#forgetting.of(end(this.#store.forget(submission))),
-        keep: (answer) => end(this.#store.keep(submission, answer)),
+      claim: {
+        renew: () => this.#renewing.of(this.#store.renew(keyed)),
+        forget: () => this.#forgetting.of(end(this.#store.forget(keyed))),
+        keep: (answer) => end(this.#store.keep(keyed, answer)),
       },
     };
   }
