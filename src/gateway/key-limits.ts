@@ -2,8 +2,8 @@ import type { Key } from '../accounts/keys.ts';
 import type { KeyPatch } from '../accounts/user-keys.ts';
 import type { Nano } from '../base/money.ts';
 import {
-  closeWindowsTx,
-  openWindowTx,
+  closeLimitWindows,
+  openLimitWindow,
   periodOfWindow,
   type WindowKind,
 } from '../ledger/limit-windows.ts';
@@ -99,9 +99,9 @@ export function* changeKeyLimits(
   for (const [kind, member] of kinds) {
     const [was, is, window] = [before[member], after[member], windows.get(kind)];
     if (was === is) continue;
-    if (is === undefined) yield* closeWindowsTx(keyId, kind, calendar.at);
+    if (is === undefined) yield* closeLimitWindows(keyId, kind, calendar.at);
     else if (was !== undefined) yield* changeLimitTx({ id: `key:${keyId}:${kind}`, amount: is });
     else if (window !== undefined)
-      yield* openWindowTx(keyId, kind, window, paid.get(window.id) ?? 0n, calendar.at);
+      yield* openLimitWindow(keyId, kind, window, paid.get(window.id) ?? 0n, calendar.at);
   }
 }

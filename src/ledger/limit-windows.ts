@@ -127,7 +127,7 @@ export const periodOfWindow = (id: string): Period | undefined => windowOf(id, 0
  * Adds a limit to a key that lacked it, as a window in which `paid` is spent: what the key paid in
  * that time, read before this transaction. Requests that run now do not count in it.
  */
-export function* openWindowTx(
+export function* openLimitWindow(
   keyId: string,
   kind: WindowKind,
   window: LimitWindow,
@@ -153,7 +153,7 @@ export function* openWindowTx(
 }
 
 /** Takes a limit away: the windows stay, and later requests do not count in them. */
-export function* closeWindowsTx(keyId: string, kind: WindowKind, at: number): Transaction<void> {
+export function* closeLimitWindows(keyId: string, kind: WindowKind, at: number): Transaction<void> {
   yield {
     sql: `INSERT INTO limit_gap (key_id, kind, closed_at) VALUES ($1, $2, $3)
       ON CONFLICT (key_id, kind) DO UPDATE SET closed_at=excluded.closed_at`,

@@ -6,7 +6,7 @@ import { migrate } from './migrate.ts';
 
 const notes = { id: '0001-note', statements: ['CREATE TABLE note (id TEXT PRIMARY KEY)'] };
 const insert = (id: string) => ({ sql: 'INSERT INTO note VALUES ($1)', params: [id] }) as const;
-function* notesTx(): Transaction<readonly Row[]> {
+function* allNotes(): Transaction<readonly Row[]> {
   return yield { sql: 'SELECT id FROM note', params: [] };
 }
 const kill = { sql: 'SELECT pg_terminate_backend(pg_backend_pid())', params: [] } as const;
@@ -135,7 +135,7 @@ onPostgres((_, openFresh, fresh) => {
     );
     const outcomes = await Promise.allSettled(failing);
     expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
-    expect(await db.snapshot(() => notesTx())).toEqual([{ id: 'a' }]);
+    expect(await db.snapshot(() => allNotes())).toEqual([{ id: 'a' }]);
   });
 
   test('a server that does not promise durable commits is refused', async () => {
