@@ -18,7 +18,7 @@ export interface Statement {
    * PostgreSQL only: the client waits long for this statement of a transaction and for those after
    * it (`noTimeoutStatement`).
    */
-  readonly patient?: true;
+  readonly noTimeout?: true;
 }
 
 /**

@@ -159,8 +159,8 @@ export class PostgresEngine implements Engine {
       giveBack(true);
       throw postgresError(error, 'busy');
     }
-    const execute = (statement: Statement, patient: boolean) =>
-      this.#execute(client, statement, patient);
+    const execute = (statement: Statement, noTimeout: boolean) =>
+      this.#execute(client, statement, noTimeout);
     return new PostgresTransaction(client, execute, giveBack);
   }
 
@@ -202,14 +202,14 @@ export class PostgresEngine implements Engine {
   async #execute(
     client: pg.PoolClient,
     { sql, params }: Statement,
-    patient = false,
+    noTimeout = false,
   ): Promise<readonly Row[]> {
     const name = this.#name(sql);
     const { rows } = await client.query<Row>({
       text: sql,
       values: params.map(storable),
       ...(name !== undefined && { name }),
-      ...(patient && { query_timeout: noTimeoutReplyMs }),
+      ...(noTimeout && { query_timeout: noTimeoutReplyMs }),
     });
     return rows;
   }
@@ -225,15 +225,15 @@ export class PostgresEngine implements Engine {
 
 class PostgresTransaction implements EngineTransaction {
   readonly #client: pg.PoolClient;
-  readonly #execute: (statement: Statement, patient: boolean) => Promise<readonly Row[]>;
+  readonly #execute: (statement: Statement, noTimeout: boolean) => Promise<readonly Row[]>;
   readonly #giveBack: (broken: boolean) => void;
   #broken = false;
   /** Its statements have no timeout. */
-  #patient = false;
+  #noTimeout = false;
 
   constructor(
     client: pg.PoolClient,
-    execute: (statement: Statement, patient: boolean) => Promise<readonly Row[]>,
+    execute: (statement: Statement, noTimeout: boolean) => Promise<readonly Row[]>,
     giveBack: (broken: boolean) => void,
   ) {
     this.#client = client;
@@ -242,8 +242,8 @@ class PostgresTransaction implements EngineTransaction {
   }
 
   run(statement: Statement): Promise<readonly Row[]> {
-    this.#patient ||= statement.patient === true;
-    return this.#guarded(this.#execute(statement, this.#patient), 'busy');
+    this.#noTimeout ||= statement.noTimeout === true;
+    return this.#guarded(this.#execute(statement, this.#noTimeout), 'busy');
   }
 
   commit(): Promise<void> {

@@ -123,7 +123,7 @@ export function appendOnly(table: string): Migration['statements'] {
 export const noTimeoutStatement: Statement = {
   sql: 'SET LOCAL statement_timeout = 0',
   params: [],
-  patient: true,
+  noTimeout: true,
 };
 
 /**
