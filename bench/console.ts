@@ -1,3 +1,4 @@
+import { hourMs } from '../src/base/calendar.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { migrations } from '../src/app/schema.ts';
 import { migrate } from '../src/storage/migrate.ts';
@@ -29,7 +30,6 @@ await database.query(
 );
 const counted = await countOf(database, 'usage');
 const [begun] = await database.query('SELECT MIN(created_at) AS at FROM users');
-const hourMs = 3_600_000;
 // An earlier call created its users at the beginning.
 const to =
   begun?.['at'] === null || begun === undefined

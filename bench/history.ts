@@ -1,3 +1,4 @@
+import { dayMs } from '../src/base/calendar.ts';
 import { createKey } from '../src/accounts/keys.ts';
 import { createUser } from '../src/accounts/users.ts';
 import { createAccountTx } from '../src/ledger/transactions/account.ts';
@@ -19,7 +20,6 @@ export interface History {
 const userCount = 200;
 const keysEach = 5;
 export const historyDays = 60;
-const dayMs = 86_400_000;
 export const historyModels = [
   'glm',
   'deep',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { hourMs } from '../src/base/calendar.ts';
 import { rotateKey } from '../src/accounts/key-secrets.ts';
 import { hashOf } from '../src/accounts/keys.ts';
 import { userKey } from '../src/accounts/user-keys.ts';
@@ -18,7 +19,6 @@ import { type GatewayProcess, startProcess } from './support/process.ts';
 import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
 
 const yuan = 1_000_000_000n;
-const hourMs = 3_600_000;
 /** Thousandths of a yuan for one answer of the vendor. */
 const answerCost = 29;
 const crashes = 3;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { dayMs } from '../base/calendar.ts';
 import { forEachDatabase, onSqlite } from '../../test/databases.ts';
 import { newBrowser, signedInAs, startConsole } from '../../test/support/console.ts';
 import { sessionRoutes } from '../console/user/sign-in.ts';
@@ -16,8 +17,6 @@ import {
   startSession,
 } from './sessions.ts';
 import { changeUser, setUserRole } from './users.ts';
-
-const dayMs = 86_400_000;
 
 forEachDatabase((_, openFresh) => {
   test('a session lives on while it is used, but not for ever', async () => {

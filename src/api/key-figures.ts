@@ -1,6 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import { keyNamesOf } from '../accounts/user-keys.ts';
-import { dayMs, dayOf, monthOf } from '../base/calendar.ts';
+import { dayMs, dayOf, hourMs, monthOf } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import { type LimitCalendar, windowsOfKey } from '../gateway/key-limits.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../ledger/limit-windows.ts';
 import { fundsOf } from '../ledger/transfers.ts';
 import type { Transaction } from '../storage/database.ts';
-import { type TimeRange, hourMs } from '../usage/ranges.ts';
+import type { TimeRange } from '../usage/ranges.ts';
 import { paidSince, spending, type SpendingRow, spentByKey } from '../usage/spending.ts';
 
 /** One spend limit of a key, and how much of it is used in its present window. */

@@ -1,7 +1,10 @@
 import { memoize } from './memoize.ts';
 
 export const dayMs = 86_400_000;
+export const hourMs = 3_600_000;
 export const minuteMs = 60_000;
+/** Wall clock, ms: later than anything that is stored, and small enough for sums. */
+export const endOfTime = 2 ** 52;
 
 /** A day by the local time of a zone. Zones are IANA names; a day is `2026-11-21`. */
 export interface ZoneDay {

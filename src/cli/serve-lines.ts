@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { minuteMs } from '../base/calendar.ts';
 import type { Env } from '../base/env.ts';
 import { listKeys } from '../accounts/keys.ts';
 import { linkLifeMs } from '../accounts/identities.ts';
@@ -84,7 +85,6 @@ export const publicModelsLines = (
 
 /** How many users are searched for one that a key could be for. */
 const usersRead = 50;
-const minuteMs = 60_000;
 
 /** How long a sign-in link works. */
 export const linkSpan = `${linkLifeMs / minuteMs} minutes`;

@@ -179,19 +179,19 @@ function number(row: Row, column: string): bigint {
 }
 
 /** The end of the year 9999, in seconds. */
-const endOfTime = 253_402_300_799n;
+const endOfYear9999 = 253_402_300_799n;
 
 /** Wall clock, ms; undefined: never. -1 is never there, and 0 is the year 1970. */
 function expiryOf(row: Row): number | undefined {
   const seconds = number(row, 'expired_time');
-  if (seconds === -1n || seconds > endOfTime) return undefined;
+  if (seconds === -1n || seconds > endOfYear9999) return undefined;
   return time(row, 'expired_time') ?? 0;
 }
 
 /** Seconds → ms; undefined where none is known, and for times after the year 9999. */
 function time(row: Row, column: string): number | undefined {
   const seconds = number(row, column);
-  return seconds > 0n && seconds <= endOfTime ? Number(seconds) * 1_000 : undefined;
+  return seconds > 0n && seconds <= endOfYear9999 ? Number(seconds) * 1_000 : undefined;
 }
 
 const listed = (written: string, between: RegExp): readonly string[] => [

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { hourMs } from '../base/calendar.ts';
 import { forEachDatabase } from '../../test/databases.ts';
 import { migrations } from '../app/schema.ts';
 import { nanoPerYuan } from '../base/money.ts';
@@ -6,7 +7,6 @@ import { check } from './check.ts';
 import { checkRun, checkRuns, lastNight, startCheck, startNightlyCheck } from './check-runs.ts';
 import { unexpected } from '../../test/support/unexpected.ts';
 
-const hourMs = 3_600_000;
 /** 2026-11-21 05:00 in Shanghai. */
 const early = Date.UTC(2026, 10, 20, 21);
 

@@ -1,4 +1,4 @@
-import { dayMs, minuteMs } from '../base/calendar.ts';
+import { dayMs, endOfTime, minuteMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import { type JsonObject, objectOf, objectsOf, textOf } from '../base/json.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
@@ -51,9 +51,6 @@ export const responseLeaseMs = 30_000;
 export const responseGivenUpMs = 300_000;
 /** The most turns of one conversation. */
 const turnsMax = 1_000;
-
-/** Later than any response expires. */
-const endOfTime = 2 ** 52;
 
 const isRunning = (status: StoredResponseStatus): boolean =>
   status === 'queued' || status === 'in_progress';

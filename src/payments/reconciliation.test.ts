@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { dayMs } from '../base/calendar.ts';
 import { gbk } from '../../sim/wallets/gbk.ts';
 import { forEachDatabase } from '../../test/databases.ts';
 import { type Paying, startPaying, ways, yuan } from '../../test/support/paying.ts';
@@ -7,8 +8,6 @@ import { reconcile, findReconciliation } from './reconciliation.ts';
 import { type PayMethod, type WalletId, walletIds } from './wallet.ts';
 import { readAlipayBill } from './wallets/alipay.ts';
 import { readWechatBill } from './wallets/wechat-pay.ts';
-
-const dayMs = 86_400_000;
 
 /** Noon of a day in China, with the whole day left for its bill. */
 function atNoon(paying: Paying): string {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hourMs } from '../base/calendar.ts';
 import type { SqlValue, Database, Migration, Transaction, Statement, Row } from './database.ts';
 
 /** The values of a statement, each with its placeholder. They follow those of `before`. */
@@ -67,7 +68,6 @@ export function skipLocked({ dialect }: Pick<Database, 'dialect'>): string {
   return dialect === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : '';
 }
 
-const hourMs = 3_600_000;
 /** SQL: the beginning of the hour in which a time (wall clock, ms) lies. */
 export const sqlHour = (time: string): string => `${time}-${time}%${hourMs}`;
 

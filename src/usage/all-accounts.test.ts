@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { accountsMigrations } from '../accounts/migrations.ts';
-import { dayMs, zoneDays } from '../base/calendar.ts';
+import { dayMs, hourMs, zoneDays } from '../base/calendar.ts';
 import { changesMigrations } from '../storage/changes.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
 import { catchUpAllAccounts, forgetAllAccounts } from './all-accounts.ts';
 import { keepRolledUp } from './keep-rolled-up.ts';
 import { usageMigrations } from './migrations.ts';
-import { hourMs, type TimeRange } from './ranges.ts';
+import type { TimeRange } from './ranges.ts';
 import { recordColumns } from './record.ts';
 import { rebuildHours, recheckHour, rollUp, settledAfterMs } from './rollup.ts';
 import {

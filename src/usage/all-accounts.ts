@@ -1,9 +1,8 @@
-import { dayMs } from '../base/calendar.ts';
+import { dayMs, hourMs } from '../base/calendar.ts';
 import type { Database, Statement, Transaction } from '../storage/database.ts';
 import { noStatementTimeout } from '../storage/sql.ts';
 import {
   firstChargeOfAll,
-  hourMs,
   lockFigures,
   rolledUntil,
   startOfHour,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { endOfTime } from '../base/calendar.ts';
 import { forEachDatabase } from '../../test/databases.ts';
 import { charges, noon, type TestCharge } from '../../test/support/console-user.ts';
 import { newCustomer } from '../../test/support/customer.ts';
@@ -11,7 +12,6 @@ import {
   recordsOfAccount,
   recordsOfAll,
 } from './all-records.ts';
-import { endOfTime } from './ranges.ts';
 
 const idOf = (number: number): string => `req_${String(number).padStart(32, '0')}`;
 const everything = { fromId: 'req_', beforeId: 'req_g', begunFrom: 0, begunTo: endOfTime };

@@ -1,7 +1,8 @@
+import { hourMs } from '../base/calendar.ts';
 import { firstIdAt, timeOfId } from '../base/random.ts';
 import type { Row, SqlValue, Transaction } from '../storage/database.ts';
 import { integerColumn, textColumn, WhereClause } from '../storage/sql.ts';
-import { hourMs, longestMs } from './ranges.ts';
+import { longestMs } from './ranges.ts';
 
 interface AllRecordsFilter {
   readonly keyId?: string | undefined;

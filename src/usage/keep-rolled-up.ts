@@ -1,9 +1,9 @@
-import { dayMs } from '../base/calendar.ts';
+import { dayMs, hourMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type OnError, repeat, type Repeated } from '../storage/repeat.ts';
 import { catchUpAllAccounts } from './all-accounts.ts';
-import { hourMs, rolledUntil, startOfHour } from './ranges.ts';
+import { rolledUntil, startOfHour } from './ranges.ts';
 import { recheckHour, rewind, rollUp, settledAfterMs } from './rollup.ts';
 
 const rollUpEveryMs = 60_000;

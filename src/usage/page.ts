@@ -1,8 +1,8 @@
+import { hourMs } from '../base/calendar.ts';
 import type { Row, Statement, Transaction } from '../storage/database.ts';
 import { SqlParameters } from '../storage/sql.ts';
 import {
   chargedWithin,
-  hourMs,
   rolledUntil,
   startOfHour,
   type TimeRange,

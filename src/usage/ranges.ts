@@ -1,17 +1,14 @@
-import { dayMs } from '../base/calendar.ts';
+import { dayMs, hourMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import type { Statement, Transaction } from '../storage/database.ts';
 import { optionalNumber, SqlParameters } from '../storage/sql.ts';
 
-export const hourMs = 3_600_000;
 /** The beginning of the hour, or of the day (UTC), in which `at` (wall clock, ms) lies. */
 export const startOfHour = (at: number): number => Math.floor(at / hourMs) * hourMs;
 export const startOfUtcDay = (at: number): number => Math.floor(at / dayMs) * dayMs;
 /** The beginnings of `count` hours, the first of which is `from`. */
 export const hoursFrom = (from: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => from + index * hourMs);
-/** Later than any record, and small enough for sums. */
-export const endOfTime = 2 ** 52;
 /**
  * Longer than any request or task takes: on PostgreSQL a record lies in the month in which its
  * request began, at most this long before the charge.

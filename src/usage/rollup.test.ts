@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { dayMs } from '../base/calendar.ts';
+import { dayMs, hourMs } from '../base/calendar.ts';
 import type { Database, SqlValue, Transaction } from '../storage/database.ts';
 import { accountsMigrations } from '../accounts/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
-import { splitRange, hourMs, recentOf, rolledUntil } from './ranges.ts';
+import { splitRange, recentOf, rolledUntil } from './ranges.ts';
 import { FutureWatch } from './keep-rolled-up.ts';
 import { rollUp, settledAfterMs, recheckHour, rebuildHours, rewind } from './rollup.ts';
 import { usageMigrations } from './migrations.ts';

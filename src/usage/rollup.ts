@@ -1,4 +1,4 @@
-import { dayMs } from '../base/calendar.ts';
+import { dayMs, hourMs } from '../base/calendar.ts';
 import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
 import {
   jsonRows,
@@ -12,7 +12,6 @@ import { firstByteClass, speedSums } from './histogram.ts';
 import {
   anyChargedWithin,
   recordsOf,
-  hourMs,
   rolledUntil,
   totalsUntil,
   type TimeRange,

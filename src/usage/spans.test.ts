@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { zoneDayAt, zoneDays } from '../base/calendar.ts';
+import { hourMs, zoneDayAt, zoneDays } from '../base/calendar.ts';
 import { SqlParameters } from '../storage/sql.ts';
-import { hourMs, type TimeRange } from './ranges.ts';
+import type { TimeRange } from './ranges.ts';
 import { meetAt, spanIndex, sqlSpanIndex } from './spans.ts';
 
 const zones = [

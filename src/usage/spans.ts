@@ -1,6 +1,6 @@
-import { dayMs } from '../base/calendar.ts';
+import { dayMs, hourMs } from '../base/calendar.ts';
 import type { SqlParameters } from '../storage/sql.ts';
-import { hourMs, type TimeRange } from './ranges.ts';
+import type { TimeRange } from './ranges.ts';
 
 /** The index of the range that contains `at`; -1: none. */
 export function spanIndex(spans: readonly TimeRange[], at: number): number {

@@ -1,3 +1,4 @@
+import { endOfTime, hourMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
@@ -14,8 +15,6 @@ import {
   chargedWithin,
   type SplitRange,
   splitRange,
-  endOfTime,
-  hourMs,
   rolledUntil,
   type TimeRange,
   type UsageFilter,

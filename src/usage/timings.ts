@@ -1,9 +1,9 @@
+import { hourMs } from '../base/calendar.ts';
 import type { Transaction } from '../storage/database.ts';
 import { optionalNumber, SqlParameters } from '../storage/sql.ts';
 import {
   accountHoursWithin,
   chargedWithin,
-  hourMs,
   hoursCondition,
   isFiltered,
   recordsCondition,

@@ -1,14 +1,12 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { dayMs, hourMs } from '../../src/base/calendar.ts';
 import { check } from '../../src/ledger/check.ts';
 import { proofs } from '../../src/app/schema.ts';
 import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 
 withChromium();
-
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
 
 /** Moves the wall clock of the gateway, which runs in this process, and of the simulator. */
 function wallClock(): { readonly forward: (ms: number) => void } {

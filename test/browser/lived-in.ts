@@ -1,3 +1,4 @@
+import { dayMs, minuteMs } from '../../src/base/calendar.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { credit, refund } from '../../src/ledger/ledger.ts';
 import { rollUp } from '../../src/usage/rollup.ts';
@@ -24,8 +25,6 @@ const longModel = 'lab/experimental-reasoner-large-2026-11-preview-b';
 const longGroup = '无限制-企业专线-0.85x';
 
 const yuan = 1_000_000_000n;
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
 const models = [
   'glm-4.7',
   'deepseek-chat',

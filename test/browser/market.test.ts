@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { hourMs } from '../../src/base/calendar.ts';
 import { simConfig } from '../../sim/catalog.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { configurationFrom } from '../support/running.ts';
@@ -16,8 +17,6 @@ import { faultsOf } from './eyes.ts';
 import { type AtEnd, type LiveConsole, onePerFile, startLiveConsole } from './gateway.ts';
 
 withChromium();
-
-const hourMs = 3_600_000;
 
 /** Names that a page could take for markup, or that turn around what stands beside them. */
 const oddNames = ['<img src=x onerror="document.title=1">', 'عربي-נסיון', '𝕱ancy,%2C,ﷺ\u200d🦊'];

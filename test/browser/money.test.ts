@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { dayMs, minuteMs } from '../../src/base/calendar.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { OrderAnswer } from '../../src/console/contract.ts';
 import { credit, refund } from '../../src/ledger/ledger.ts';
@@ -20,9 +21,6 @@ import { type LiveConsole, onePerFile, startLiveConsole } from './gateway.ts';
 withChromium();
 
 const yuan = 1_000_000_000n;
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /**
  * A request whose arithmetic shows each rule: cached input rounded up, reasoning, no cache at all.

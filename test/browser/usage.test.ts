@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { dayMs } from '../../src/base/calendar.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import overviewEn from '../../web/words/en/overview.ts';
 import requestsEn from '../../web/words/en/requests.ts';
@@ -31,7 +32,6 @@ const wordsOf = {
   zh: { usage: usageZh, overview: overviewZh, requests: requestsZh, shared: sharedZh },
 } as const;
 const narrow = 768;
-const dayMs = 86_400_000;
 
 /** A day of the accounts' zone, as pages write it. */
 const daysAgo = (days: number): string =>

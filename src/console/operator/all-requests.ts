@@ -1,3 +1,4 @@
+import { endOfTime } from '../../base/calendar.ts';
 import { accountOfKey } from '../../accounts/names.ts';
 import { firstIdAt, timeOfId } from '../../base/random.ts';
 import { type LoggedRequest, outcomesNamed } from '../../request-log/entry.ts';
@@ -9,7 +10,6 @@ import {
   recordsOfAccount,
   recordsOfAll,
 } from '../../usage/all-records.ts';
-import { endOfTime } from '../../usage/ranges.ts';
 import { requestOfCharge, type RequestsFound } from '../user/requests.ts';
 
 /** After the id of every request. */

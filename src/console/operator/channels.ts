@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { hourMs } from '../../base/calendar.ts';
 import { type AuditFacts, writeAudit } from '../../accounts/audit.ts';
 import {
   addChannel,
@@ -24,7 +25,7 @@ import {
 } from '../../gateway/reports/report.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { hourMs, hoursFrom, recentOf, startOfHour } from '../../usage/ranges.ts';
+import { hoursFrom, recentOf, startOfHour } from '../../usage/ranges.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
 import type { ChannelHealth, ChannelView, List, VendorView, ChannelEffect } from '../contract.ts';
 import { instant } from '../format.ts';

@@ -1,4 +1,4 @@
-import { dayMs, minuteMs } from '../../base/calendar.ts';
+import { dayMs, hourMs, minuteMs } from '../../base/calendar.ts';
 import {
   storedCatalog,
   type StoredCatalog,
@@ -18,7 +18,7 @@ import { recentMinutes } from '../../gateway/reports/counts.ts';
 import { type CheckRun, checkRuns } from '../../ledger/check-runs.ts';
 import type { Database } from '../../storage/database.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
-import { hourMs, hoursFrom, startOfHour } from '../../usage/ranges.ts';
+import { hoursFrom, startOfHour } from '../../usage/ranges.ts';
 import type { Attention, OperatorOverview } from '../contract.ts';
 import { overrunsOf, whyCode } from './channel-view.ts';
 import type { OperatorContext } from './context.ts';

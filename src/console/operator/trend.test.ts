@@ -5,11 +5,10 @@ import { startOperatorConsole } from '../../../test/support/console-operator.ts'
 import { charges, noon, sold } from '../../../test/support/console-user.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
 import { migrations } from '../../app/schema.ts';
-import { dayMs } from '../../base/calendar.ts';
+import { dayMs, hourMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import { refund } from '../../ledger/ledger.ts';
 import type { Database } from '../../storage/database.ts';
-import { hourMs } from '../../usage/ranges.ts';
 import { rollUp } from '../../usage/rollup.ts';
 import type { OperatorTrend } from '../contract.ts';
 import { yuan } from '../format.ts';

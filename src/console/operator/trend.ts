@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { userNames } from '../../accounts/names.ts';
 import { usersMadeWithin } from '../../accounts/users.ts';
-import { dayMs, nextDay, zoneDayAt, type ZoneDay, zoneDays } from '../../base/calendar.ts';
+import { dayMs, hourMs, nextDay, type ZoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
 import { type StoredCatalog, storedCatalog } from '../../catalog/stored-catalog.ts';
 import {
   attemptsByChannel,
@@ -12,7 +12,6 @@ import { type ChargeRefund, chargeRefunds } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
   areFewRecords,
-  hourMs,
   hoursFrom,
   recentOf,
   startOfHour,

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { endOfTime } from '../../base/calendar.ts';
 import { announcementsMark } from '../../accounts/announcements.ts';
 import { keyNamesOf } from '../../accounts/user-keys.ts';
 import { roleOfSession } from '../../accounts/sessions.ts';
@@ -12,7 +13,6 @@ import { catalogTopic } from '../../catalog/editing.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { Semaphore } from '../../base/semaphore.ts';
 import { type Database, isAway, type Transaction } from '../../storage/database.ts';
-import { endOfTime } from '../../usage/ranges.ts';
 import { usagePage } from '../../usage/page.ts';
 import { balanceView } from './balance.ts';
 import { chargeViews } from './charges.ts';

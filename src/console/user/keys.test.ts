@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { hourMs } from '../../base/calendar.ts';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { charge, noon, startUserConsole, topUp } from '../../../test/support/console-user.ts';
 import { hashOf, importKey, openKeyring } from '../../accounts/keys.ts';
 import { migrations } from '../../app/schema.ts';
 import { check } from '../../ledger/check.ts';
-import { hourMs } from '../../usage/ranges.ts';
 import { rollUp } from '../../usage/rollup.ts';
 import type { Browser } from '../../../test/support/console.ts';
 import { unexpected } from '../../../test/support/unexpected.ts';

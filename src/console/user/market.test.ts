@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { hourMs } from '../../base/calendar.ts';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { askPlain } from '../../../test/support/console.ts';
 import { charge, noon, startUserConsole, topUp } from '../../../test/support/console-user.ts';
@@ -9,7 +10,6 @@ import { writeRequests } from '../../request-log/queries.ts';
 import type { Database } from '../../storage/database.ts';
 import { rollUp } from '../../usage/rollup.ts';
 
-const hourMs = 3_600_000;
 const shell = {
   name: 'Tollgate',
   methods: [],

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { hourMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Offer, Snapshot } from '../../catalog/snapshot.ts';
 import { abilitiesOf, type ChatAbilities } from '../../gateway/models/abilities.ts';
@@ -12,7 +13,7 @@ import {
   speedsOfRecords,
   summarizeSpeeds,
 } from '../../usage/histogram.ts';
-import { hourMs, hoursUpTo, recentOf } from '../../usage/ranges.ts';
+import { hoursUpTo, recentOf } from '../../usage/ranges.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { ModelDetail, ModelSpeed } from '../contract.ts';
 import { instant } from '../format.ts';

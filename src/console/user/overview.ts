@@ -2,13 +2,21 @@ import * as z from 'zod';
 import type { Key } from '../../accounts/keys.ts';
 import { newestActiveKey } from '../../accounts/user-keys.ts';
 import type { Clock } from '../../base/clock.ts';
-import { zoneTimeAt, nextDay, type ZoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
+import {
+  endOfTime,
+  hourMs,
+  nextDay,
+  type ZoneDay,
+  zoneDayAt,
+  zoneDays,
+  zoneTimeAt,
+} from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
 import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { chargeRefunds, transfersOf } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { endOfTime, hourMs, hoursFrom, type TimeRange } from '../../usage/ranges.ts';
+import { hoursFrom, type TimeRange } from '../../usage/ranges.ts';
 import { usagePage } from '../../usage/page.ts';
 import { charged, metered, spending } from '../../usage/spending.ts';
 import { balanceView } from './balance.ts';

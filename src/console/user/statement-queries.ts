@@ -1,5 +1,5 @@
 import { keyNamesOf } from '../../accounts/user-keys.ts';
-import { type ZoneDay, zoneDays } from '../../base/calendar.ts';
+import { endOfTime, type ZoneDay, zoneDays } from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
 import {
   fundsOf,
@@ -10,7 +10,7 @@ import {
 } from '../../ledger/transfers.ts';
 import type { Row, Transaction } from '../../storage/database.ts';
 import { paidBefore, type UsagePage, type UsagePosition, usagePage } from '../../usage/page.ts';
-import { endOfTime, type TimeRange } from '../../usage/ranges.ts';
+import type { TimeRange } from '../../usage/ranges.ts';
 import { charged, chargedBySpan } from '../../usage/spending.ts';
 import type { ChargeView } from '../contract.ts';
 import { chargeViews } from './charges.ts';

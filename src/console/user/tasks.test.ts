@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { minuteMs } from '../../base/calendar.ts';
 import { forEachDatabase } from '../../../test/databases.ts';
 import type { Browser } from '../../../test/support/console.ts';
 import { charge, noon, startUserConsole, topUp } from '../../../test/support/console-user.ts';
@@ -8,7 +9,6 @@ import { rollUp } from '../../usage/rollup.ts';
 import { releasedTasks } from './tasks.ts';
 
 const clock = { now: () => noon, monotonicMs: () => 0 };
-const minuteMs = 60_000;
 
 async function insertTask(
   database: Database,

@@ -1,13 +1,7 @@
-import { dayMs, zoneTimeAt, type ZoneDay } from '../../base/calendar.ts';
+import { dayMs, hourMs, type ZoneDay, zoneTimeAt } from '../../base/calendar.ts';
 import { failedByHour, loggedSince } from '../../request-log/queries.ts';
 import type { Transaction } from '../../storage/database.ts';
-import {
-  hourMs,
-  hoursFrom,
-  startOfHour,
-  type TimeRange,
-  type UsageFilter,
-} from '../../usage/ranges.ts';
+import { hoursFrom, startOfHour, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
 import { spanIndex } from '../../usage/spans.ts';
 import { sampledTimings, type Timing } from '../../usage/timings.ts';
 import type { LatencyView, UsageCourse } from '../contract.ts';

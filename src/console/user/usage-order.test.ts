@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { hourMs } from '../../base/calendar.ts';
 import { forEachDatabase } from '../../../test/databases.ts';
 import type { Browser } from '../../../test/support/console.ts';
 import {
@@ -15,7 +16,6 @@ import { rollUp } from '../../usage/rollup.ts';
 import type { ChargeView } from '../contract.ts';
 
 const clock = { now: () => noon, monotonicMs: () => 0 };
-const hourMs = 3_600_000;
 const yuan = 1_000_000_000n;
 
 const ids = ({ json }: { json: { items: readonly ChargeView[] } }): readonly string[] =>

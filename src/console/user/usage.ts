@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { zoneTimeAt, dayMs } from '../../base/calendar.ts';
+import { dayMs, endOfTime, zoneTimeAt } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { chargeRefunds } from '../../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
 import { usagePage, usageRecord, type UsagePosition, type UsageQuery } from '../../usage/page.ts';
-import { endOfTime, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
+import type { TimeRange, UsageFilter } from '../../usage/ranges.ts';
 import { sortedPage, sortedPositionOf, type UsageOrder } from '../../usage/sorted-page.ts';
 import { metered, recordsAmong, spending, startOfNewest } from '../../usage/spending.ts';
 import type {
