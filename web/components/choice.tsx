@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Select } from './field.tsx';
+import { Field, type FieldProps, Select } from './field.tsx';
 
 interface ChoiceProps {
   readonly label: string;
@@ -34,5 +34,45 @@ export function Choice({
         </option>
       ))}
     </Select>
+  );
+}
+
+interface ChoiceFieldProps<Value extends string> extends Omit<FieldProps, 'children'> {
+  readonly name?: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [value: Value, text: ReactNode])[];
+  readonly onChange: (value: Value) => void;
+}
+
+/** One of several, as a field of a form. */
+export function ChoiceField<Value extends string>({
+  name,
+  value,
+  options,
+  onChange,
+  ...field
+}: ChoiceFieldProps<Value>): ReactNode {
+  return (
+    <Field {...field}>
+      {(tied) => (
+        // Choices may arrive late; the key draws the list again, so that the chosen one is selected.
+        <Select
+          {...tied}
+          key={options.length}
+          name={name}
+          value={value}
+          onChange={({ target }) => {
+            const chosen = options.find(([each]) => each === target.value);
+            if (chosen !== undefined) onChange(chosen[0]);
+          }}
+        >
+          {options.map(([each, text]) => (
+            <option key={each} value={each}>
+              {text}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }

@@ -23,7 +23,7 @@ export interface Tied {
   readonly 'aria-invalid': true | undefined;
 }
 
-interface FieldProps {
+export interface FieldProps {
   readonly label: ReactNode;
   readonly help?: ReactNode;
   /**

@@ -6,7 +6,7 @@ import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { useErrorText } from '../components/error-panel.tsx';
-import { Field, Select } from '../components/field.tsx';
+import { ChoiceField } from '../components/choice.tsx';
 import { Form, useOpened } from '../components/form.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
 import { Time } from '../components/time.tsx';
@@ -51,24 +51,13 @@ export function RotateKey({ keyView: shown, onClose }: ActProps): ReactNode {
       >
         <p className="text-table">{words.effect}</p>
         {key.old_secret !== null && <Banner tone="warn">{words.endsOlder}</Banner>}
-        <Field label={words.grace}>
-          {(tied) => (
-            <Select
-              {...tied}
-              name="grace"
-              value={grace}
-              onChange={({ target }) =>
-                setGrace(graces.find((each) => each === target.value) ?? '24h')
-              }
-            >
-              {graces.map((each) => (
-                <option key={each} value={each}>
-                  {words.graces[each]}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <ChoiceField
+          label={words.grace}
+          name="grace"
+          value={grace}
+          options={graces.map((each) => [each, words.graces[each]] as const)}
+          onChange={setGrace}
+        />
       </Form>
     </Dialog>
   );

@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import type { GroupView, KeyChange, KeyDetail } from '../../src/console/contract.ts';
 import { DayInput } from '../components/day-input.tsx';
-import { Field, Select, TextInput } from '../components/field.tsx';
+import { ChoiceField } from '../components/choice.tsx';
+import { Field, TextInput } from '../components/field.tsx';
 import { Form, type Mistakes, type Saving } from '../components/form.tsx';
 import { useZone } from '../components/time.tsx';
 import { endOfDay, isDay } from '../format/day.ts';
@@ -152,22 +153,20 @@ interface GroupFieldProps {
 function GroupField({ groups, value, onChange, error }: GroupFieldProps): ReactNode {
   const { form: words } = useWords(keysWords);
   return (
-    <Field label={words.group} help={words.groupHelp} error={error}>
-      {(tied) => (
-        <Select
-          {...tied}
-          name="group"
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        >
-          {groups.every(({ name }) => name !== value) && <option value={value}>{value}</option>}
-          {groups.map((each) => (
-            <option key={each.name} value={each.name}>
-              {words.groupOption(each.name, each.multiplier, each.models)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <ChoiceField
+      label={words.group}
+      help={words.groupHelp}
+      error={error}
+      name="group"
+      value={value}
+      options={[
+        ...(groups.every(({ name }) => name !== value) ? [[value, value] as const] : []),
+        ...groups.map(
+          ({ name, multiplier, models }) =>
+            [name, words.groupOption(name, multiplier, models)] as const,
+        ),
+      ]}
+      onChange={onChange}
+    />
   );
 }

@@ -4,7 +4,8 @@ import type { Me, MeChange } from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
 import { queryClient, sessionData, useMe, useSession } from '../api/data.ts';
 import { Form } from '../components/form.tsx';
-import { AmountInput, Field, Select, Switch, TextInput } from '../components/field.tsx';
+import { ChoiceField } from '../components/choice.tsx';
+import { AmountInput, Field, Switch, TextInput } from '../components/field.tsx';
 import { useToast } from '../components/toast.tsx';
 import { amountError } from '../format/amount.ts';
 import { nanoDigits, shortest } from '../format/money.ts';
@@ -92,15 +93,13 @@ export function AccountForm(): ReactNode {
     >
       {(errors) => (
         <>
-          <Field label={words.zone} help={words.zoneHelp}>
-            {(tied) => (
-              <Select {...tied} value={zone} onChange={({ target }) => setZone(target.value)}>
-                {zonesWith(settings.zone).map((each) => (
-                  <option key={each}>{each}</option>
-                ))}
-              </Select>
-            )}
-          </Field>
+          <ChoiceField
+            label={words.zone}
+            help={words.zoneHelp}
+            value={zone}
+            options={zonesWith(settings.zone).map((each) => [each, each] as const)}
+            onChange={setZone}
+          />
           <Field label={words.low} help={words.lowHelp} error={errors['low_balance']}>
             {(tied) => <AmountInput {...tied} value={low} onChange={setLow} />}
           </Field>

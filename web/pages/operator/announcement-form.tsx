@@ -10,7 +10,8 @@ import { newIdempotencyKey, send } from '../../api/client.ts';
 import { queryClient, refresh, useData } from '../../api/data.ts';
 import { DayInput } from '../../components/day-input.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, Textarea, TextInput } from '../../components/field.tsx';
 import { Form, type Mistakes, useOpened, useVersion } from '../../components/form.tsx';
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -156,40 +157,22 @@ function Audience({ text, onChange, errors }: FieldsProps): ReactNode {
   const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label={words.level}>
-        {(tied) => (
-          <Select
-            {...tied}
-            value={text.level}
-            onChange={({ target }) =>
-              onChange({ level: levels.find((each) => each === target.value) ?? 'info' })
-            }
-          >
-            {levels.map((level) => (
-              <option key={level} value={level}>
-                {words.levels[level]}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field label={words.group} error={errors['group']}>
-        {(tied) => (
-          <Select
-            {...tied}
-            key={groups.length}
-            value={text.group}
-            onChange={({ target }) => onChange({ group: target.value })}
-          >
-            <option value="">{words.everybody}</option>
-            {groups.map(({ name }) => (
-              <option key={name} value={name}>
-                {words.groupUsers(name)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <ChoiceField
+        label={words.level}
+        value={text.level}
+        options={levels.map((level) => [level, words.levels[level]] as const)}
+        onChange={(level) => onChange({ level })}
+      />
+      <ChoiceField
+        label={words.group}
+        error={errors['group']}
+        value={text.group}
+        options={[
+          ['', words.everybody],
+          ...groups.map(({ name }) => [name, words.groupUsers(name)] as const),
+        ]}
+        onChange={(group) => onChange({ group })}
+      />
       {(['from', 'to'] as const).map((name) => (
         <Field key={name} label={words[name]} help={zone} error={errors[name]}>
           {(tied) => (

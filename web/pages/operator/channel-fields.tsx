@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { VendorView } from '../../../src/console/contract.ts';
-import { Checkbox, Field, Fieldset, Select, Textarea, TextInput } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Checkbox, Field, Fieldset, Textarea, TextInput } from '../../components/field.tsx';
 import { mistakeIn } from '../../format/wrong-fields.ts';
 import { channelWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -152,24 +153,17 @@ function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNo
   const { form: words } = useWords(channelWords);
   const labelOf = useVendorLabel();
   return (
-    <Field label={words.vendor} error={errors['vendor']}>
-      {(tied) => (
-        <Select
-          {...tied}
-          key={vendors.length}
-          name="vendor"
-          value={text.vendor}
-          onChange={({ target }) => onChange({ vendor: target.value })}
-        >
-          <option value="">{words.chooseVendor}</option>
-          {vendors.map(({ name }) => (
-            <option key={name} value={name}>
-              {labelOf(name)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <ChoiceField
+      label={words.vendor}
+      error={errors['vendor']}
+      name="vendor"
+      value={text.vendor}
+      options={[
+        ['', words.chooseVendor],
+        ...vendors.map(({ name }) => [name, labelOf(name)] as const),
+      ]}
+      onChange={(vendor) => onChange({ vendor })}
+    />
   );
 }
 

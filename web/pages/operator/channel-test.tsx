@@ -14,7 +14,8 @@ import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Foot } from '../../components/dialog-foot.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
-import { Field, Select, Textarea } from '../../components/field.tsx';
+import { Choice, ChoiceField } from '../../components/choice.tsx';
+import { Field, Textarea } from '../../components/field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Money } from '../../components/money.tsx';
 import { formatCount } from '../../format/count.ts';
@@ -83,32 +84,18 @@ function TestForm({ channel, able }: TestFormProps): ReactNode {
     <form id={id} onSubmit={submit} className="flex flex-col gap-4">
       <p className="text-table text-muted">{words.cost}</p>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={words.capability}>
-          {(tied) => (
-            <Select
-              {...tied}
-              value={capability}
-              onChange={({ target }) =>
-                setCapability(able.find((each) => each === target.value) ?? 'chat')
-              }
-            >
-              {able.map((each) => (
-                <option key={each} value={each}>
-                  {capabilities[each]}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
-        <Field label={words.model}>
-          {(tied) => (
-            <Select {...tied} value={model} onChange={({ target }) => setModel(target.value)}>
-              {models.map(({ id }) => (
-                <option key={id}>{id}</option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <ChoiceField
+          label={words.capability}
+          value={capability}
+          options={able.map((each) => [each, capabilities[each]] as const)}
+          onChange={setCapability}
+        />
+        <ChoiceField
+          label={words.model}
+          value={model}
+          options={models.map(({ id }) => [id, id] as const)}
+          onChange={setModel}
+        />
       </div>
       <Field label={words.prompt}>
         {(tied) => (
@@ -159,20 +146,13 @@ export function UnsavedTest({ draft, models }: UnsavedProps): ReactNode {
         <p className="min-w-40 flex-1 text-table">
           {model === undefined ? words.untested : words.tests(model.id)}
         </p>
-        <Select
-          aria-label={words.capability}
+        <Choice
+          label={words.capability}
           className="w-auto"
           value={capability}
-          onChange={({ target }) =>
-            setCapability(testable.find((each) => each === target.value) ?? 'chat')
-          }
-        >
-          {testable.map((each) => (
-            <option key={each} value={each}>
-              {capabilities[each]}
-            </option>
-          ))}
-        </Select>
+          options={testable.map((each) => [each, capabilities[each]])}
+          onChange={(chosen) => setCapability(testable.find((each) => each === chosen) ?? 'chat')}
+        />
         {course.running ? (
           <Button onClick={stop}>{words.stop}</Button>
         ) : (
@@ -236,9 +216,7 @@ function Stages({ course: { running, reached, done } }: { readonly course: Cours
             <span className="flex items-center gap-1">
               <Icon
                 name={icon}
-                className={clsx(
-                  failed ? 'text-bad' : at === undefined ? 'text-muted' : 'text-good',
-                )}
+                className={failed ? 'text-bad' : at === undefined ? 'text-muted' : 'text-good'}
               />
               {words.stages[stage]}
             </span>

@@ -13,7 +13,8 @@ import { newIdempotencyKey, send } from '../../api/client.ts';
 import { refresh, useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, Textarea, TextInput } from '../../components/field.tsx';
 import { Form, type Mistakes, type Saving, useOpened, useVersion } from '../../components/form.tsx';
 import { mistakeIn } from '../../format/wrong-fields.ts';
 import { useToast } from '../../components/toast.tsx';
@@ -204,10 +205,13 @@ function GroupForm({ start, editing, saving, submit, onSubmit, onCancel }: FormP
           </Field>
           {differs && <MultiplierPreview group={editing} multiplier={text.multiplier} />}
           <LimitFields text={text} errors={errors} onChange={set} />
-          <PolicyField
-            value={text.policy}
-            onChange={(policy) => set({ policy })}
+          <ChoiceField
+            label={words.policy}
+            help={words.policies[text.policy].help}
             error={errors['policy']}
+            value={text.policy}
+            options={policies.map((policy) => [policy, words.policies[policy].name] as const)}
+            onChange={(policy) => set({ policy })}
           />
           <FallbacksField text={text} errors={errors} onChange={set} />
         </>
@@ -246,33 +250,6 @@ function LimitFields({ text, errors, onChange }: FieldsProps): ReactNode {
         </Field>
       ))}
     </div>
-  );
-}
-
-interface PolicyProps {
-  readonly value: PolicyName;
-  readonly onChange: (policy: PolicyName) => void;
-  readonly error: string | undefined;
-}
-
-function PolicyField({ value, onChange, error }: PolicyProps): ReactNode {
-  const { groups: words } = useWords(priceWords);
-  return (
-    <Field label={words.policy} help={words.policies[value].help} error={error}>
-      {(tied) => (
-        <Select
-          {...tied}
-          value={value}
-          onChange={({ target }) => onChange(policies.find((one) => one === target.value) ?? value)}
-        >
-          {policies.map((policy) => (
-            <option key={policy} value={policy}>
-              {words.policies[policy].name}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
   );
 }
 

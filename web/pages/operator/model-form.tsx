@@ -5,7 +5,8 @@ import type { ModelBody, ModelKindName, OperatorModel } from '../../../src/conso
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { DayInput } from '../../components/day-input.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, Fieldset, Select, TextInput } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, Fieldset, TextInput } from '../../components/field.tsx';
 import { Form, type Mistakes, useOpened, useVersion } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { mistakeIn } from '../../format/wrong-fields.ts';
@@ -179,26 +180,17 @@ function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): 
       {input('id', words.id, 'id', editing ? undefined : words.idHelp, { readOnly: editing })}
       <div className="grid gap-4 sm:grid-cols-2">
         {input('owner', words.owner, 'owned_by')}
-        <Field
+        <ChoiceField
           label={words.kind}
           help={editing ? undefined : words.kindHelp}
           error={errors['kind']}
-        >
-          {(tied) => (
-            <Select
-              {...tied}
-              value={text.kind}
-              onChange={({ target }) => onChange({ ...text, kind: target.value })}
-            >
-              {!editing && <option value="">—</option>}
-              {kinds.map((kind) => (
-                <option key={kind} value={kind}>
-                  {names[kind]}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+          value={text.kind}
+          options={[
+            ...(editing ? [] : [['', '—'] as const]),
+            ...kinds.map((kind) => [kind, names[kind]] as const),
+          ]}
+          onChange={(kind) => onChange({ ...text, kind })}
+        />
         {input('context', words.context, 'context', words.contextHelp, number)}
         {input('output', words.output, 'max_output', words.contextHelp, number)}
         {input('durations', words.durations, 'durations', words.durationsHelp)}

@@ -6,7 +6,8 @@ import { refresh } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, Select, TextInput } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, TextInput } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { useZone } from '../../components/time.tsx';
 import { formatTime } from '../../format/time.ts';
@@ -50,20 +51,15 @@ export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNod
                 />
               )}
             </Field>
-            <Field label={words.role}>
-              {(tied) => (
-                <Select
-                  {...tied}
-                  value={role}
-                  onChange={({ target }) =>
-                    setRole(target.value === 'operator' ? 'operator' : 'user')
-                  }
-                >
-                  <option value="user">{words.roles.user}</option>
-                  <option value="operator">{words.roles.operator}</option>
-                </Select>
-              )}
-            </Field>
+            <ChoiceField
+              label={words.role}
+              value={role}
+              options={[
+                ['user', words.roles.user],
+                ['operator', words.roles.operator],
+              ]}
+              onChange={setRole}
+            />
           </>
         )}
       </Form>

@@ -16,7 +16,8 @@ import { Button } from '../../components/button.tsx';
 import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { DayInput } from '../../components/day-input.tsx';
 import { type Mistakes, Refusal, useRefusedFields } from '../../components/form.tsx';
-import { AmountInput, Field, Select } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { AmountInput, Field } from '../../components/field.tsx';
 import { FractionPad } from '../../components/fraction-pad.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
@@ -401,18 +402,16 @@ function EffectiveFields({ at, error, onChange }: EffectiveProps): ReactNode {
   const zone = useZone();
   return (
     <>
-      <Field label={words.effective} className="w-40">
-        {(tied) => (
-          <Select
-            {...tied}
-            value={at === undefined ? 'now' : 'later'}
-            onChange={({ target }) => onChange(target.value === 'now' ? undefined : '')}
-          >
-            <option value="now">{words.immediately}</option>
-            <option value="later">{words.later}</option>
-          </Select>
-        )}
-      </Field>
+      <ChoiceField
+        label={words.effective}
+        className="w-40"
+        value={at === undefined ? 'now' : 'later'}
+        options={[
+          ['now', words.immediately],
+          ['later', words.later],
+        ]}
+        onChange={(when) => onChange(when === 'now' ? undefined : '')}
+      />
       {at !== undefined && (
         <Field label={words.at} help={zone} error={error} className="w-56">
           {(tied) => <DayInput {...tied} withTime value={at} onChange={onChange} />}

@@ -16,7 +16,8 @@ import { Button } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { DayInput } from '../../components/day-input.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
-import { Field, Select } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { Page, Panel } from '../../components/page.tsx';
@@ -88,21 +89,13 @@ export function ReconciliationPage(): ReactNode {
               last={lastDayOver(now)}
               onDay={(day) => setState({ date: day === billed ? '' : day })}
             />
-            <Field label={words.wallet} className="w-44">
-              {(tied) => (
-                <Select
-                  {...tied}
-                  value={wallet}
-                  onChange={({ target }) => setState({ wallet: target.value })}
-                >
-                  {wallets.map((each) => (
-                    <option key={each} value={each}>
-                      {name(each)}
-                    </option>
-                  ))}
-                </Select>
-              )}
-            </Field>
+            <ChoiceField
+              label={words.wallet}
+              className="w-44"
+              value={wallet}
+              options={wallets.map((each) => [each, name(each)] as const)}
+              onChange={(chosen) => setState({ wallet: chosen })}
+            />
           </div>
           <Report key={`${date} ${wallet}`} date={date} wallet={wallet} />
         </>

@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import type { ModelRow } from '../../../src/console/contract.ts';
 import { Button } from '../../components/button.tsx';
-import { Field, Select, TextInput, Textarea } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, TextInput, Textarea } from '../../components/field.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import {
@@ -61,22 +62,15 @@ export function ChatSettingsFields({ form, limits, onChange }: ChatSettingsProps
         <NumberField key={name} name={name} form={form} limits={limits} onChange={onChange} />
       ))}
       {limits.reasoning && (
-        <Field label={chat.effort}>
-          {(tied) => (
-            <Select
-              {...tied}
-              value={form.effort}
-              onChange={(event) => onChange({ effort: event.target.value })}
-            >
-              <option value="">{chat.notSent}</option>
-              {efforts.map((effort) => (
-                <option key={effort} value={effort}>
-                  {chat.efforts[effort]}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <ChoiceField
+          label={chat.effort}
+          value={form.effort}
+          options={[
+            ['', chat.notSent],
+            ...efforts.map((effort) => [effort, chat.efforts[effort]] as const),
+          ]}
+          onChange={(effort) => onChange({ effort })}
+        />
       )}
       <ToolsField text={form.tools} onChange={(tools) => onChange({ tools })} />
     </More>

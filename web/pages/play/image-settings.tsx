@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ModelDetail } from '../../../src/console/contract.ts';
-import { Field, Select, TextInput } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, TextInput } from '../../components/field.tsx';
 import { imagePrice, priceText } from '../../format/price.ts';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -46,39 +47,24 @@ export function ImageSettings({ detail, form, checked, onChange }: ImageSettings
     const price = imagePrice(detail.prices, names, size ?? usualSize ?? undefined, quality);
     return price === undefined ? undefined : words.each(priceText(price.amount));
   };
-  const counts = Array.from({ length: most ?? usualCountMax }, (_, index) => index + 1);
+  const counts = Array.from({ length: most ?? usualCountMax }, (_, index) => String(index + 1));
   return (
     <>
       <SizeChoice sizes={sizes} form={form} checked={checked} each={each} onChange={onChange} />
       {qualities !== null && (
-        <Field label={words.quality}>
-          {(tied) => (
-            <Select
-              {...tied}
-              value={form.quality}
-              onChange={(event) => onChange({ quality: event.target.value })}
-            >
-              <option value="">{words.usualQuality}</option>
-              {qualities.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <ChoiceField
+          label={words.quality}
+          value={form.quality}
+          options={[['', words.usualQuality], ...qualities.map((one) => [one, one] as const)]}
+          onChange={(chosen) => onChange({ quality: chosen })}
+        />
       )}
-      <Field label={words.count}>
-        {(tied) => (
-          <Select
-            {...tied}
-            value={form.count}
-            onChange={(event) => onChange({ count: Number(event.target.value) })}
-          >
-            {counts.map((count) => (
-              <option key={count}>{count}</option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <ChoiceField
+        label={words.count}
+        value={String(form.count)}
+        options={counts.map((count) => [count, count] as const)}
+        onChange={(count) => onChange({ count: Number(count) })}
+      />
     </>
   );
 }

@@ -11,7 +11,7 @@ import { useSearchState } from '../../browser/search-state.ts';
 import { Banner } from '../../components/banner.tsx';
 import { ButtonLink, linkLook } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
-import { Field, Select } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
 import { ApartLink } from '../apart-link.tsx';
@@ -175,20 +175,11 @@ function KeySelect({
   const words = useWords(playgroundWords);
   const [, set] = useSearchState(searchDefaults);
   return (
-    <Field label={words.key}>
-      {(tied) => (
-        <Select
-          {...tied}
-          value={chosen.id}
-          onChange={(event) => set({ key: event.target.value }, { replace: true })}
-        >
-          {keys.map(({ id, name, group }) => (
-            <option key={id} value={id}>
-              {words.keyOption(name, group)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <ChoiceField
+      label={words.key}
+      value={chosen.id}
+      options={keys.map(({ id, name, group }) => [id, words.keyOption(name, group)] as const)}
+      onChange={(key) => set({ key }, { replace: true })}
+    />
   );
 }

@@ -1,7 +1,8 @@
 import { type ReactNode, useId, useState } from 'react';
 import { useSession } from '../../api/data.ts';
 import { ButtonAnchor } from '../../components/button.tsx';
-import { Field, Select, TextInput, Textarea } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, TextInput, Textarea } from '../../components/field.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { costOf } from '../../format/price.ts';
 import { speechSample } from '../../samples/audio.ts';
@@ -141,20 +142,12 @@ function SpeechSettings({ form, checked, onChange }: SpeechSettingsProps): React
           </>
         )}
       </Field>
-      <Field label={words.format}>
-        {(tied) => (
-          <Select
-            {...tied}
-            value={form.format}
-            onChange={(event) => onChange({ format: event.target.value })}
-          >
-            <option value="">{chat.notSent}</option>
-            {formats.map((format) => (
-              <option key={format}>{format}</option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <ChoiceField
+        label={words.format}
+        value={form.format}
+        options={[['', chat.notSent], ...formats.map((format) => [format, format] as const)]}
+        onChange={(format) => onChange({ format })}
+      />
       <SliderField
         label={words.speed}
         range={speeds}

@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { useSession } from '../../api/data.ts';
 import { CopyButton } from '../../components/copy.tsx';
-import { Field, Select, TextInput } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, TextInput } from '../../components/field.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { costOf } from '../../format/price.ts';
 import { transcriptionSample } from '../../samples/audio.ts';
@@ -130,20 +131,12 @@ function Settings({ form, onChange }: SettingsProps): ReactNode {
           />
         )}
       </Field>
-      <Field label={words.format}>
-        {(tied) => (
-          <Select
-            {...tied}
-            value={form.format}
-            onChange={(event) => onChange({ format: event.target.value })}
-          >
-            <option value="">{words.plain}</option>
-            {formats.map((format) => (
-              <option key={format}>{format}</option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <ChoiceField
+        label={words.format}
+        value={form.format}
+        options={[['', words.plain], ...formats.map((format) => [format, format] as const)]}
+        onChange={(format) => onChange({ format })}
+      />
       <Field label={words.prompt} help={words.promptHelp}>
         {(tied) => (
           <TextInput

@@ -6,7 +6,8 @@ import { useEvent } from '../../api/events.ts';
 import { useOnce } from '../../api/once.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
-import { Field, Select, Textarea } from '../../components/field.tsx';
+import { ChoiceField } from '../../components/choice.tsx';
+import { Field, Textarea } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
@@ -117,7 +118,7 @@ interface OrderProps {
   readonly covered: (available: bigint) => string | undefined;
 }
 
-interface Submission {
+interface OrderAttempt {
   readonly busy: boolean;
   readonly error?: unknown;
 }
@@ -129,7 +130,7 @@ function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): Re
   const [checked, setChecked] = useState(false);
   const once = useOnce();
   const poor = usePoor(cost);
-  const [state, setState] = useState<Submission>({ busy: false });
+  const [state, setState] = useState<OrderAttempt>({ busy: false });
   const submit = async () => {
     setChecked(true);
     if (prompt.trim() === '' || state.busy) return;
@@ -234,16 +235,12 @@ function Resolutions({ prices, value, onChange }: ResolutionsProps): ReactNode {
   const all = [...new Set(named)];
   if (all.length === 0) return null;
   return (
-    <Field label={words.resolution}>
-      {(tied) => (
-        <Select {...tied} value={value} onChange={(event) => onChange(event.target.value)}>
-          <option value="">{words.usual}</option>
-          {all.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <ChoiceField
+      label={words.resolution}
+      value={value}
+      options={[['', words.usual], ...all.map((one) => [one, one] as const)]}
+      onChange={onChange}
+    />
   );
 }
 
