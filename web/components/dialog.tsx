@@ -6,8 +6,7 @@ import { useWords } from '../words/family.ts';
 import { Button, IconButton } from './button.tsx';
 import { FootPlace } from './dialog-foot.tsx';
 import { Field, TextInput } from './field.tsx';
-import { useToast } from './toast.tsx';
-import { useErrorText } from './error-panel.tsx';
+import { useErrorToast } from './error-panel.tsx';
 
 const backdrop = 'fixed inset-0 z-40 bg-[rgb(0_0_0/0.4)] backdrop-in';
 const sheet =
@@ -213,8 +212,7 @@ function ConfirmBody({
   typed,
 }: ConfirmProps): ReactNode {
   const words = useWords(sharedWords);
-  const errorText = useErrorText();
-  const toast = useToast();
+  const showError = useErrorToast();
   const [text, setText] = useState('');
   const [wrong, setWrong] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -225,7 +223,7 @@ function ConfirmBody({
       await onConfirm();
       onClose();
     } catch (error) {
-      toast({ tone: 'failed', text: errorText(error) });
+      showError(error);
     } finally {
       setBusy(false);
     }

@@ -8,6 +8,7 @@ import { Button, TextLink, buttonLook, linkLook } from './button.tsx';
 import { CopyText } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import { PathLink } from './path-link.tsx';
+import { useToast } from './toast.tsx';
 
 /** Returns a function that puts an error into words for the user, by its code. */
 export function useErrorText(): (error: unknown) => string {
@@ -16,6 +17,13 @@ export function useErrorText(): (error: unknown) => string {
     if (!(error instanceof ApiError)) return errors.notDone;
     return errors.codes[error.code] ?? (error.message || errors.notDone);
   };
+}
+
+/** Returns a function that shows the error of the user's own action in a toast. */
+export function useErrorToast(): (error: unknown) => void {
+  const errorText = useErrorText();
+  const toast = useToast();
+  return (error) => toast({ tone: 'failed', text: errorText(error) });
 }
 
 interface ErrorPanelProps {
@@ -32,13 +40,15 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
   if (error instanceof ApiError && error.code === 'offline') return <Unreachable />;
   if (error instanceof ApiError && error.code === 'invalid') return <WrongAddress />;
   return (
-    <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
-      <Icon name="failed" className="size-5 text-bad" />
-      <p className="text-body">
-        {words.errors.failed}
-        {gap}
-        <span className="text-muted">{errorText(error)}</span>
-      </p>
+    <Failure
+      text={
+        <>
+          {words.errors.failed}
+          {gap}
+          <span className="text-muted">{errorText(error)}</span>
+        </>
+      }
+    >
       {error instanceof ApiError && error.requestId !== undefined && (
         <CopyText text={error.requestId} label={words.errors.requestId} className="max-w-64" />
       )}
@@ -47,6 +57,16 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
           {words.errors.retry}
         </Button>
       )}
+    </Failure>
+  );
+}
+
+function Failure({ text, children }: EmptyStateProps): ReactNode {
+  return (
+    <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
+      <Icon name="failed" className="size-5 text-bad" />
+      <p className="text-body">{text}</p>
+      {children}
     </div>
   );
 }
@@ -56,27 +76,20 @@ function WrongAddress(): ReactNode {
   const { actions, errors } = useWords(sharedWords);
   const { pathname, searchStr: search } = useLocation();
   return (
-    <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
-      <Icon name="failed" className="size-5 text-bad" />
-      <p className="text-body">{errors.address}</p>
+    <Failure text={errors.address}>
       {search !== '' && (
         <PathLink path={pathname} className={buttonLook({})}>
           {actions.clearFilter}
         </PathLink>
       )}
-    </div>
+    </Failure>
   );
 }
 
 /** It goes away by itself: what pages show is fetched again once the server answers. */
 function Unreachable(): ReactNode {
   const words = useWords(sharedWords);
-  return (
-    <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
-      <Icon name="failed" className="size-5 text-bad" />
-      <p className="text-body">{words.live.unreachable}</p>
-    </div>
-  );
+  return <Failure text={words.live.unreachable} />;
 }
 
 function OperatorsOnly(): ReactNode {

@@ -5,7 +5,7 @@ import { newIdempotencyKey, send } from '../api/client.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
-import { useErrorText } from '../components/error-panel.tsx';
+import { useErrorToast } from '../components/error-panel.tsx';
 import { ChoiceField } from '../components/choice.tsx';
 import { Form, useOpened } from '../components/form.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
@@ -68,12 +68,12 @@ export function OldSecret({
   keyView: { id, old_secret: old },
 }: Pick<ActProps, 'keyView'>): ReactNode {
   const { rotate: words } = useWords(keysWords);
-  const errorText = useErrorText();
+  const showError = useErrorToast();
   const toast = useToast();
   const end = useMutation({
     mutationFn: () => send<KeyView>('POST', `keys/${id}/end-old-secret`),
     onSuccess: () => toast({ tone: 'done', text: words.ended }),
-    onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
+    onError: showError,
     onSettled: () => refreshKeys(),
   });
   if (old === null) return null;

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { KeyState, KeyView } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
 import { refresh } from '../api/data.ts';
-import { useErrorText } from '../components/error-panel.tsx';
+import { useErrorToast } from '../components/error-panel.tsx';
 import { Money } from '../components/money.tsx';
 import { type SharedStatus, StatusBadge } from '../components/status-badge.tsx';
 import { named } from '../components/named-columns.ts';
@@ -165,7 +165,7 @@ export function useKeySwitch(
 ): (key: Pick<KeyView, 'id' | 'name'>, to: 'enable' | 'disable') => Promise<void> {
   const words = useWords(keysWords);
   const { actions } = useWords(sharedWords);
-  const errorText = useErrorText();
+  const showError = useErrorToast();
   const toast = useToast();
   const turn = async (
     key: Pick<KeyView, 'id' | 'name'>,
@@ -175,7 +175,7 @@ export function useKeySwitch(
       await send('POST', `${path}/${key.id}/${to}`);
       await refreshLists();
     } catch (error) {
-      return toast({ tone: 'failed', text: errorText(error) });
+      return showError(error);
     }
     const back = to === 'disable' ? 'enable' : 'disable';
     const name = key.name || key.id;

@@ -9,7 +9,7 @@ import { useEvent } from '../api/events.ts';
 import { announce } from '../browser/announce.ts';
 import { Button, linkLook } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
-import { useErrorText } from '../components/error-panel.tsx';
+import { useErrorToast } from '../components/error-panel.tsx';
 import { DetailPage } from '../components/detail-page.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
 import { Money } from '../components/money.tsx';
@@ -98,7 +98,7 @@ function useAnnouncedCredit({ state, amount }: OrderView, seenOpen: boolean): vo
 /** Paid but not credited: a button queries the wallet, as often as the user likes. */
 function Doubt({ order }: { readonly order: OrderView }): ReactNode {
   const { order: words } = useWords(topUpWords);
-  const errorText = useErrorText();
+  const showError = useErrorToast();
   const toast = useToast();
   const act = useMutation({
     mutationFn: (action: 'check' | 'close') =>
@@ -108,7 +108,7 @@ function Doubt({ order }: { readonly order: OrderView }): ReactNode {
       if (action === 'check' && answer.order.state !== 'credited')
         toast({ tone: 'done', text: words.notYet });
     },
-    onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
+    onError: showError,
   });
   const busy = (action: string) => act.isPending && act.variables === action;
   return (

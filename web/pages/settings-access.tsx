@@ -7,7 +7,7 @@ import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { MaybeDisabled } from '../components/maybe-disabled.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { useErrorText } from '../components/error-panel.tsx';
+import { useErrorToast } from '../components/error-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { Time, useZone } from '../components/time.tsx';
@@ -108,8 +108,7 @@ function Identity({
 
 function LinkButton({ provider }: { readonly provider: Provider }): ReactNode {
   const { identities: words } = useWords(settingsWords);
-  const errorText = useErrorText();
-  const toast = useToast();
+  const showError = useErrorToast();
   const [busy, setBusy] = useState(false);
   const begin = async () => {
     setBusy(true);
@@ -123,7 +122,7 @@ function LinkButton({ provider }: { readonly provider: Provider }): ReactNode {
       );
       location.assign(away);
     } catch (error) {
-      toast({ tone: 'failed', text: errorText(error) });
+      showError(error);
       setBusy(false);
     }
   };

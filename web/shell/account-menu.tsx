@@ -3,11 +3,10 @@ import type { ReactNode } from 'react';
 import { useMe } from '../api/data.ts';
 import { send } from '../api/client.ts';
 import { setTheme, themes, useTheme } from '../browser/theme.ts';
-import { useErrorText } from '../components/error-panel.tsx';
+import { useErrorToast } from '../components/error-panel.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuRule } from '../components/menu.tsx';
 import { Badge } from '../components/status-badge.tsx';
-import { useToast } from '../components/toast.tsx';
 import { sharedWords } from '../words/families.ts';
 import { switchLanguage, useWords } from '../words/family.ts';
 import { languages, useLanguage } from '../words/language.ts';
@@ -107,13 +106,12 @@ function ThemeChoice(): ReactNode {
 
 /** Leaves the page only after the server has ended the session. */
 function useSignOut(): () => Promise<void> {
-  const errorText = useErrorText();
-  const toast = useToast();
+  const showError = useErrorToast();
   return async () => {
     try {
       await send('DELETE', 'session');
     } catch (error) {
-      return toast({ tone: 'failed', text: errorText(error) });
+      return showError(error);
     }
     location.assign('/sign-in');
   };

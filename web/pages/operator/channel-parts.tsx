@@ -12,7 +12,7 @@ import { useEvent } from '../../api/events.ts';
 import { useNow } from '../../browser/now.ts';
 import { linkLook } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
-import { useErrorText } from '../../components/error-panel.tsx';
+import { useErrorToast } from '../../components/error-panel.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
 import { Time } from '../../components/time.tsx';
@@ -159,7 +159,7 @@ export function useChannelTurn(): {
   const words = useWords(channelWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
-  const errorText = useErrorText();
+  const showError = useErrorToast();
   const [unserving, setUnserving] = useState<Unserving>();
   const change = async (name: string, to: Turn, accept: boolean): Promise<void> => {
     await send('POST', `${channelAddress(name)}/${to}`, { body: { accept_unserved: accept } });
@@ -172,7 +172,7 @@ export function useChannelTurn(): {
       await change(name, to, false);
     } catch (error) {
       const models = unservedIn(error);
-      if (models === undefined) toast({ tone: 'failed', text: errorText(error) });
+      if (models === undefined) showError(error);
       else setUnserving({ name, models, turn: to });
     }
   };

@@ -8,7 +8,7 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { DocsLink } from '../../components/docs-link.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Button } from '../../components/button.tsx';
-import { useErrorText } from '../../components/error-panel.tsx';
+import { useErrorToast } from '../../components/error-panel.tsx';
 import { Checkbox, Field, Textarea } from '../../components/field.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -162,7 +162,7 @@ function Publish({ report, text, onDone }: PublishProps): ReactNode {
   const { import: words } = useWords(priceWords);
   const { comma } = useWords(operatorWords);
   const toast = useToast();
-  const errorText = useErrorText();
+  const showError = useErrorToast();
   const [reason, setReason] = useState('');
   const [wrong, setWrong] = useState(false);
   const [accepted, setAccepted] = useState(false);
@@ -178,7 +178,7 @@ function Publish({ report, text, onDone }: PublishProps): ReactNode {
       onDone();
       await refreshModels();
     },
-    onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
+    onError: (error) => showError(error),
   });
   if (report.refused.length > 0) return <Banner tone="bad">{words.refusedAll}</Banner>;
   if (count === 0) return <Banner tone="good">{words.nothing}</Banner>;

@@ -2,7 +2,7 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { OriginName } from '../../../src/console/contract.ts';
 import { useSession } from '../../api/data.ts';
-import { useErrorText } from '../../components/error-panel.tsx';
+import { useErrorToast } from '../../components/error-panel.tsx';
 import { Field, TextInput } from '../../components/field.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { operatorWords } from '../../words/families.ts';
@@ -13,12 +13,12 @@ export const pathName = encodeURIComponent;
 /** Runs an action and shows a toast with its result; false: it failed. */
 export function useAct(): (act: () => Promise<unknown>, done?: string) => Promise<boolean> {
   const toast = useToast();
-  const errorText = useErrorText();
+  const showError = useErrorToast();
   return async (act, done) => {
     try {
       await act();
     } catch (error) {
-      toast({ tone: 'failed', text: errorText(error) });
+      showError(error);
       return false;
     }
     if (done !== undefined) toast({ tone: 'done', text: done });

@@ -21,7 +21,7 @@ import { AmountInput, Field } from '../../components/field.tsx';
 import { FractionPad } from '../../components/fraction-pad.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
-import { useErrorText } from '../../components/error-panel.tsx';
+import { useErrorToast } from '../../components/error-panel.tsx';
 import { Time, useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { longestFraction } from '../../format/money.ts';
@@ -328,7 +328,7 @@ interface PublishProps {
 function Publish({ change, preview, wrong, version, idempotencyKey }: PublishProps): ReactNode {
   const { editor: words } = useWords(priceWords);
   const toast = useToast();
-  const errorText = useErrorText();
+  const showError = useErrorToast();
   const zone = useZone();
   const [reason, setReason] = useState('');
   const [at, setAt] = useState<string>();
@@ -347,7 +347,7 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
       await refreshModels();
     },
     onError: async (error) => {
-      toast({ tone: 'failed', text: errorText(error) });
+      showError(error);
       if (error instanceof ApiError && error.code === 'version_conflict') await refreshModels();
     },
   });
