@@ -9,6 +9,16 @@ import type { Column } from './table.tsx';
 /** The column of a row's menu: it has no header, so it cannot be chosen. */
 const rowMenu = 'menu';
 
+/** The last column of a table: what can be done with each row. `label` is for screen readers. */
+export const menuColumn = <Row,>(label: string, menu: (row: Row) => ReactNode): Column<Row> => ({
+  id: rowMenu,
+  header: <span className="sr-only">{label}</span>,
+  align: 'right',
+  cell: menu,
+  className: 'w-10',
+  pinned: true,
+});
+
 /**
  * The columns of a table that the user chose, stored by this browser under the table's name. The
  * first column is always shown. Give `onFit` to the table: the menu says which columns have no room.

@@ -106,16 +106,6 @@ function shareOf(spent: string, limit: string): number {
   return Math.min(Number((parseYuan(spent) * partsOfAll) / all) / Number(partsOfAll), 1);
 }
 
-/** The last column of a list of keys: what can be done with each. */
-export const menuColumn = (label: string, menu: (key: KeyView) => ReactNode): Column<KeyView> => ({
-  id: 'menu',
-  header: <span className="sr-only">{label}</span>,
-  align: 'right',
-  cell: menu,
-  className: 'w-10',
-  pinned: true,
-});
-
 /** What a list of keys shows of each. */
 export function useKeyColumns(keys: readonly KeyView[]): readonly Column<KeyView>[] {
   const words = useWords(keysWords);

@@ -7,6 +7,7 @@ import { useSearchState } from '../browser/search-state.ts';
 import { ButtonLink, IconButton } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Choice } from '../components/choice.tsx';
+import { menuColumn } from '../components/column-menu.tsx';
 import { ListPanel } from '../components/list-panel.tsx';
 import { Menu, MenuItem } from '../components/menu.tsx';
 import { Page } from '../components/page.tsx';
@@ -19,14 +20,7 @@ import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { DeleteKey, RotateKey } from './key-acts.tsx';
 import { NewKey } from './key-form.tsx';
-import {
-  keyStatuses,
-  menuColumn,
-  shownKey,
-  SpentOfLimits,
-  useKeyColumns,
-  useKeySwitch,
-} from './key-parts.tsx';
+import { keyStatuses, shownKey, SpentOfLimits, useKeyColumns, useKeySwitch } from './key-parts.tsx';
 
 const noFilter = { q: '' };
 const searchDefaults = { ...noFilter, sort: 'created', after: '' };

@@ -4,6 +4,7 @@ import { send } from '../../api/client.ts';
 import { prefetch, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { CreateButton, IconButton } from '../../components/button.tsx';
+import { menuColumn } from '../../components/column-menu.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
@@ -70,29 +71,25 @@ function Announced({ announcements, onEdit }: AnnouncedProps): ReactNode {
   );
   const group = (each: OperatorAnnouncement) =>
     each.group === null ? words.everybody : words.groupUsers(each.group);
-  const rows: readonly Column<OperatorAnnouncement>[] = named(
-    { ...columns, menu: <span className="sr-only">{actions('')}</span> },
-    [
-      {
-        id: 'title',
-        cell: ({ title }) => (
-          <span className="block max-w-56 truncate font-medium xl:max-w-96">{title[language]}</span>
-        ),
-      },
-      { id: 'level', cell: (each) => <Level announcement={each} /> },
-      { id: 'state', cell: (each) => <State announcement={each} /> },
-      { id: 'group', spare: 3, cell: group },
-      { id: 'from', spare: 1, cell: ({ from }) => <Time at={from} /> },
-      { id: 'to', spare: 2, cell: ({ to }) => <Time at={to} absent={words.untilFurther} /> },
-      { id: 'menu', align: 'right', cell: menu, className: 'w-10', pinned: true },
-    ],
-  );
+  const rows: readonly Column<OperatorAnnouncement>[] = named(columns, [
+    {
+      id: 'title',
+      cell: ({ title }) => (
+        <span className="block max-w-56 truncate font-medium xl:max-w-96">{title[language]}</span>
+      ),
+    },
+    { id: 'level', cell: (each) => <Level announcement={each} /> },
+    { id: 'state', cell: (each) => <State announcement={each} /> },
+    { id: 'group', spare: 3, cell: group },
+    { id: 'from', spare: 1, cell: ({ from }) => <Time at={from} /> },
+    { id: 'to', spare: 2, cell: ({ to }) => <Time at={to} absent={words.untilFurther} /> },
+  ]);
   return (
     <Table
       label={words.title}
       rows={announcements}
       rowKey={({ id }) => id}
-      columns={rows}
+      columns={[...rows, menuColumn(actions(''), menu)]}
       path={({ id }) => `/operator/announcements?form=${id}`}
       onOpen={({ id }) => onEdit(id)}
       card={(each) => ({

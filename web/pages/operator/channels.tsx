@@ -4,7 +4,7 @@ import { prefetch } from '../../api/data.ts';
 import { useMedia, useWide } from '../../browser/media.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Button, CreateButton } from '../../components/button.tsx';
-import { useColumns } from '../../components/column-menu.tsx';
+import { menuColumn, useColumns } from '../../components/column-menu.tsx';
 import { TextInput } from '../../components/field.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
@@ -244,66 +244,59 @@ function useChannelColumns(
   const { columns } = useWords(channelWords);
   const { actions } = useWords(operatorWords);
   const nameOf = useVendorName();
-  return named(
+  const names = { ...columns, base: columns.baseUrl, speed: columns.firstByte };
+  const shown: readonly Column<ChannelView>[] = named(names, [
     {
-      ...columns,
-      base: columns.baseUrl,
-      speed: columns.firstByte,
-      menu: <span className="sr-only">{actions('')}</span>,
+      id: 'name',
+      sortBy: ({ name }) => name,
+      cell: ({ name }) => <span className="block max-w-56 truncate font-medium">{name}</span>,
     },
-    [
-      {
-        id: 'name',
-        sortBy: ({ name }) => name,
-        cell: ({ name }) => <span className="block max-w-56 truncate font-medium">{name}</span>,
-      },
-      {
-        id: 'state',
-        sortBy: urgency,
-        cell: (channel) => (
-          <span className="flex max-w-64 flex-col items-start py-1 whitespace-normal">
-            <ChannelBadge channel={channel} /> <ChannelWhy channel={channel} />
-          </span>
-        ),
-      },
-      { id: 'vendor', sortBy: ({ vendor }) => vendor, cell: ({ vendor }) => nameOf(vendor) },
-      { id: 'base', cell: (channel) => <Host channel={channel} /> },
-      {
-        id: 'models',
-        spare: 2,
-        align: 'right',
-        sortBy: ({ models }) => models.length,
-        cell: ({ models }) => formatCount(models.length),
-      },
-      {
-        id: 'order',
-        align: 'right',
-        sortBy: ({ priority }) => priority,
-        cell: ({ priority, weight }) => `${priority} / ${weight}`,
-      },
-      {
-        id: 'requests',
-        align: 'right',
-        sortBy: ({ last_hour: { requests } }) => requests,
-        cell: ({ last_hour: { requests } }) => formatCount(requests),
-      },
-      {
-        id: 'errors',
-        align: 'right',
-        sortBy: ({ last_hour: { error_share: errors } }) => errors,
-        cell: errorShare,
-      },
-      {
-        id: 'speed',
-        spare: 3,
-        align: 'right',
-        sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
-        cell: (channel) => firstByteText(channel.last_hour),
-      },
-      { id: 'cost', spare: 1, amount: (channel) => channel.vendor_cost_24h, as: 'spend' },
-      { id: 'menu', align: 'right', cell: menu, className: 'w-10', pinned: true },
-    ],
-  );
+    {
+      id: 'state',
+      sortBy: urgency,
+      cell: (channel) => (
+        <span className="flex max-w-64 flex-col items-start py-1 whitespace-normal">
+          <ChannelBadge channel={channel} /> <ChannelWhy channel={channel} />
+        </span>
+      ),
+    },
+    { id: 'vendor', sortBy: ({ vendor }) => vendor, cell: ({ vendor }) => nameOf(vendor) },
+    { id: 'base', cell: (channel) => <Host channel={channel} /> },
+    {
+      id: 'models',
+      spare: 2,
+      align: 'right',
+      sortBy: ({ models }) => models.length,
+      cell: ({ models }) => formatCount(models.length),
+    },
+    {
+      id: 'order',
+      align: 'right',
+      sortBy: ({ priority }) => priority,
+      cell: ({ priority, weight }) => `${priority} / ${weight}`,
+    },
+    {
+      id: 'requests',
+      align: 'right',
+      sortBy: ({ last_hour: { requests } }) => requests,
+      cell: ({ last_hour: { requests } }) => formatCount(requests),
+    },
+    {
+      id: 'errors',
+      align: 'right',
+      sortBy: ({ last_hour: { error_share: errors } }) => errors,
+      cell: errorShare,
+    },
+    {
+      id: 'speed',
+      spare: 3,
+      align: 'right',
+      sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
+      cell: (channel) => firstByteText(channel.last_hour),
+    },
+    { id: 'cost', spare: 1, amount: (channel) => channel.vendor_cost_24h, as: 'spend' },
+  ]);
+  return [...shown, menuColumn(actions(''), menu)];
 }
 
 const errorShare = ({ last_hour: { error_share: errors } }: ChannelView): string =>

@@ -3,6 +3,7 @@ import type { KeyView, Page as PageOf } from '../../../src/console/contract.ts';
 import { refresh, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { IconButton } from '../../components/button.tsx';
+import { menuColumn } from '../../components/column-menu.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
@@ -12,7 +13,7 @@ import { StatusBadge } from '../../components/status-badge.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { keysWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { keyStatuses, menuColumn, shownKey, useKeyColumns, useKeySwitch } from '../key-parts.tsx';
+import { keyStatuses, shownKey, useKeyColumns, useKeySwitch } from '../key-parts.tsx';
 import type { TabProps } from './user-tabs.tsx';
 
 const searchDefaults = { after: '' };
