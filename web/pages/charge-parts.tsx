@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ChargeView } from '../../src/console/contract.ts';
+import { absent } from '../components/absent.tsx';
 import { type Status, StatusBadge } from '../components/status-badge.tsx';
 import { formatCount } from '../format/count.ts';
 import { parseYuan } from '../format/money.ts';
@@ -76,7 +77,7 @@ export function useKind(): (kind: string) => string {
 export function InputCell({ charge }: { readonly charge: ChargeView }): ReactNode {
   const words = useWords(usageWords);
   const { tokens } = charge;
-  if (tokens === null) return isProduced(charge) ? <Absent /> : <Quantity charge={charge} />;
+  if (tokens === null) return isProduced(charge) ? absent : <Quantity charge={charge} />;
   return (
     <Counted
       count={tokens.input}
@@ -90,7 +91,7 @@ export function OutputCell({ charge }: { readonly charge: ChargeView }): ReactNo
   const words = useWords(usageWords);
   const { tokens } = charge;
   if (isProduced(charge)) return <Quantity charge={charge} />;
-  if (tokens === null) return <Absent />;
+  if (tokens === null) return absent;
   return (
     <Counted
       count={tokens.output}
@@ -112,7 +113,7 @@ export function isProduced({ kind, quantity }: Pick<ChargeView, 'kind' | 'quanti
 
 function Quantity({ charge: { quantity } }: { readonly charge: ChargeView }): ReactNode {
   const { units } = useWords(usageWords);
-  if (quantity === null) return <Absent />;
+  if (quantity === null) return absent;
   return units[quantity.unit](formatCount(quantity.amount));
 }
 
@@ -130,8 +131,4 @@ function Counted({
       {formatCount(count)}
     </>
   );
-}
-
-function Absent(): ReactNode {
-  return <span className="text-faint">—</span>;
 }

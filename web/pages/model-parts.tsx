@@ -7,6 +7,7 @@ import type {
 } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
 import { queryClient, sessionData } from '../api/data.ts';
+import { absent } from '../components/absent.tsx';
 import { priceText, rateOf } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -86,7 +87,7 @@ export function Piece({ model }: { readonly model: PricedModel }): ReactNode {
   const [first] = pieces;
   if (first === undefined) {
     if (model.prices.length === 0) return <span className="text-muted">{words.free}</span>;
-    return <span className="text-faint">—</span>;
+    return absent;
   }
   const amounts = pieces
     .filter(({ unit }) => unit === first.unit)

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { ModelRow } from '../../src/console/contract.ts';
+import { absent } from '../components/absent.tsx';
 import { buttonLook, IconButton, linkLook } from '../components/button.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -46,7 +47,6 @@ export function Comparison({ models, group, picking }: ComparisonProps): ReactNo
         <EmptyState text={compare.empty} />
       </Panel>
     );
-  const without = (id: string) => picking.chosen.filter((each) => each !== id);
   return (
     <div className="flex flex-col gap-3">
       <Panel flush>
@@ -74,7 +74,7 @@ export function Comparison({ models, group, picking }: ComparisonProps): ReactNo
                         icon="close"
                         size="small"
                         label={compare.remove(id)}
-                        onClick={() => picking.set(without(id))}
+                        onClick={() => picking.toggle(id)}
                       />
                     </span>
                   </th>
@@ -130,19 +130,18 @@ function LineRow({
 
 const negated = (value: number | null | undefined): number | null =>
   value == null ? null : -value;
-const nothing = <span className="text-faint">—</span>;
 
 function useLines(): readonly Line[] {
   const words = useWords(modelsWords);
   const { compare, columns, can, canHelp } = words;
   const vendorNameOf = useVendorName();
   const listed = (names: readonly string[] | undefined) =>
-    names?.map((name) => words.modalities[name] ?? name).join(words.comma) ?? nothing;
+    names?.map((name) => words.modalities[name] ?? name).join(words.comma) ?? absent;
   const price = (of: 'input' | 'cached_input' | 'output', name: string): Line => ({
     name: `${name}, ${words.perMillion}`,
     cell: (model) => {
       const found = tokenPrice(model, of);
-      return found === undefined ? nothing : priceText(found.amount);
+      return found === undefined ? absent : priceText(found.amount);
     },
     least: (model) => tokenRate(model, of),
   });
@@ -152,13 +151,13 @@ function useLines(): readonly Line[] {
     { name: columns.vendor, cell: ({ vendor }) => vendorNameOf(vendor) },
     {
       name: columns.context,
-      cell: ({ context }) => (context === null ? nothing : words.tokens(formatCount(context))),
+      cell: ({ context }) => (context === null ? absent : words.tokens(formatCount(context))),
       least: ({ context }) => negated(context),
     },
     {
       name: words.outputMax,
       cell: ({ output_tokens_max: most }) =>
-        most === null ? nothing : words.tokens(formatCount(most)),
+        most === null ? absent : words.tokens(formatCount(most)),
       least: ({ output_tokens_max: most }) => negated(most),
     },
     { name: words.takes, cell: (model) => listed(contentsOf(model)?.in) },
@@ -173,21 +172,21 @@ function useLines(): readonly Line[] {
     {
       name: columns.piece,
       // What tools cost beside the tokens stands on the model's page.
-      cell: (model) => (model.kind === 'chat' ? nothing : <Piece model={model} />),
+      cell: (model) => (model.kind === 'chat' ? absent : <Piece model={model} />),
     },
     {
       name: words.firstByte,
-      cell: (model) => speedTexts(words, model).first ?? nothing,
+      cell: (model) => speedTexts(words, model).first ?? absent,
       least: (model) => model.speed?.first_byte_median_ms ?? null,
     },
     {
       name: words.pace,
-      cell: (model) => speedTexts(words, model).pace ?? nothing,
+      cell: (model) => speedTexts(words, model).pace ?? absent,
       least: (model) => negated(model.speed?.output_per_second),
     },
     {
       name: words.success,
-      cell: (model) => speedTexts(words, model).uptime ?? nothing,
+      cell: (model) => speedTexts(words, model).uptime ?? absent,
       least: (model) => negated(model.speed?.success_share),
     },
   ];

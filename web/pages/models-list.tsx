@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
 import type { ModelRow } from '../../src/console/contract.ts';
+import { absent } from '../components/absent.tsx';
 import { rowLinkLook } from '../components/button.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { PathLink } from '../components/path-link.tsx';
@@ -19,7 +20,8 @@ import { modelPath, Piece, tokenPrice, tokenRate } from './model-parts.tsx';
 export interface Picking {
   readonly chosen: readonly string[];
   readonly full: boolean;
-  readonly set: (ids: readonly string[]) => void;
+  readonly toggle: (id: string) => void;
+  readonly clear: () => void;
 }
 
 interface ListProps {
@@ -122,7 +124,7 @@ interface PickProps {
 
 function Pick({ model: { id }, picking, children }: PickProps): ReactNode {
   const { compare } = useWords(modelsWords);
-  const { chosen, full, set } = picking;
+  const { chosen, full, toggle } = picking;
   const on = chosen.includes(id);
   return (
     <Checkbox
@@ -130,7 +132,7 @@ function Pick({ model: { id }, picking, children }: PickProps): ReactNode {
       checked={on}
       disabled={full && !on}
       {...(full && !on && { title: compare.full })}
-      onChange={() => set(on ? chosen.filter((each) => each !== id) : [...chosen, id])}
+      onChange={() => toggle(id)}
     >
       {children}
     </Checkbox>
@@ -161,8 +163,6 @@ const sorting = (id: string, language: Language = 'en'): Sorting =>
     .filter((one) => one.id === id)
     .map(({ sortBy }) => ({ sortBy }))[0] ?? {};
 type Sorting = { readonly sortBy?: NonNullable<CellColumn<ModelRow>['sortBy']> };
-
-const nothing = <span className="text-faint">—</span>;
 
 export function ModelTable({
   rows,
@@ -253,7 +253,7 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
       ...sorting('context'),
       cell: ({ context }) =>
         context === null ? (
-          nothing
+          absent
         ) : (
           <span data-tip={words.tokens(formatCount(context))}>
             {formatCompact(context, language)}
@@ -281,7 +281,7 @@ function usePriceColumns(): readonly Column<ModelRow>[] {
       header: names.piece,
       align: 'right',
       // What tools cost beside the tokens stands on the model's page.
-      cell: (model) => (model.kind === 'chat' ? nothing : <Piece model={model} />),
+      cell: (model) => (model.kind === 'chat' ? absent : <Piece model={model} />),
     },
   ];
 }
@@ -296,7 +296,7 @@ function useSpeedColumns(): readonly Column<ModelRow>[] {
     header: <span data-tip={words.speed[`${name}Tip`]}>{words.speed[name]}</span>,
     align: 'right',
     ...sorting(name),
-    cell: (model) => speedTexts(words, model)[name] ?? nothing,
+    cell: (model) => speedTexts(words, model)[name] ?? absent,
     ...(name !== 'uptime' && { className: 'max-xl:hidden' }),
   }));
 }

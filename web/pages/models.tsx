@@ -55,10 +55,14 @@ export function ModelsPage(): ReactNode {
   const ids = idsIn(state.compare);
   const chosen =
     models.data?.items.filter(({ id }) => ids.includes(id)).slice(0, comparedMax) ?? [];
+  const pick = (next: readonly string[]) => set({ compare: listOf(next) }, { replace: true });
+  const picked = chosen.map(({ id }) => id);
   const picking: Picking = {
-    chosen: chosen.map(({ id }) => id),
+    chosen: picked,
     full: chosen.length >= comparedMax,
-    set: (next) => set({ compare: listOf(next) }, { replace: true }),
+    toggle: (id) =>
+      pick(picked.includes(id) ? picked.filter((each) => each !== id) : [...picked, id]),
+    clear: () => pick([]),
   };
   const comparing = state.show === 'comparison';
   return (
@@ -143,7 +147,6 @@ interface ChosenProps {
 function Chosen({ models, picking, onCompare }: ChosenProps): ReactNode {
   const { compare } = useWords(modelsWords);
   if (models.length === 0) return null;
-  const without = (id: string) => picking.chosen.filter((each) => each !== id);
   return (
     <section
       aria-label={compare.chosen}
@@ -162,13 +165,13 @@ function Chosen({ models, picking, onCompare }: ChosenProps): ReactNode {
               icon="close"
               size="small"
               label={compare.remove(id)}
-              onClick={() => picking.set(without(id))}
+              onClick={() => picking.toggle(id)}
             />
           </li>
         ))}
       </ul>
       {picking.full && <p className="text-caption text-muted">{compare.full}</p>}
-      <Button look="ghost" onClick={() => picking.set([])}>
+      <Button look="ghost" onClick={picking.clear}>
         {compare.clear}
       </Button>
       <Button look="primary" onClick={onCompare}>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { TaskDetail, TaskStateName, TaskView } from '../../src/console/contract.ts';
 import { data } from '../api/data.ts';
+import { absent } from '../components/absent.tsx';
 import { Banner } from '../components/banner.tsx';
 import { ButtonAnchor } from '../components/button.tsx';
 import { Original } from '../components/original.tsx';
@@ -54,7 +55,7 @@ export function TaskMoney({ task }: { readonly task: TaskView }): ReactNode {
 /** A percentage only where the vendor gives one. */
 export function TaskPercent({ task }: { readonly task: TaskView }): ReactNode {
   const words = useWords(tasksWords);
-  if (!isRunning(task)) return <span className="text-faint">—</span>;
+  if (!isRunning(task)) return absent;
   if (task.progress === null) return <Elapsed since={task.submitted_at} />;
   return <span className="figures">{words.percent(String(task.progress))}</span>;
 }

@@ -3,6 +3,7 @@ import type { OrderView, Page as PageOf } from '../../src/console/contract.ts';
 import { prefetch, queryClient, useData, useMe, useSession } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { useSearchState } from '../browser/search-state.ts';
+import { absent } from '../components/absent.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { ListPanel } from '../components/list-panel.tsx';
@@ -117,7 +118,7 @@ function State({ order }: { readonly order: OrderView }): ReactNode {
 }
 
 function Number({ number }: { readonly number: string | null }): ReactNode {
-  if (number === null) return <span className="text-faint">—</span>;
+  if (number === null) return absent;
   return (
     <span className="block max-w-44 truncate font-mono text-caption" data-tip={number}>
       {number}
