@@ -1,4 +1,3 @@
-import { clsx } from 'clsx';
 import {
   type ReactNode,
   createContext,
@@ -91,7 +90,7 @@ function Toast({
     >
       <Icon
         name={tone === 'failed' ? 'failed' : 'check'}
-        className={clsx(tone === 'failed' ? 'text-bad' : 'text-good')}
+        className={tone === 'failed' ? 'text-bad' : 'text-good'}
       />
       <span className="min-w-0 flex-1 py-1">{text}</span>
       {action !== undefined && (

@@ -27,7 +27,7 @@ const changedLimits = (written: WrittenLimits, before: WrittenLimits) =>
 /** Error codes by field. */
 export function wrongLimits(
   written: WrittenLimits,
-  before: WrittenLimits = writtenLimits(),
+  before: WrittenLimits,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
     changedLimits(written, before).flatMap((name) => {
@@ -41,7 +41,7 @@ export function wrongLimits(
 /** Only the limits that differ from before; null takes one away. */
 export function limitsBody(
   written: WrittenLimits,
-  before: WrittenLimits = writtenLimits(),
+  before: WrittenLimits,
 ): Pick<KeyChange, (typeof limitNames)[number]> {
   return Object.fromEntries(
     changedLimits(written, before).map((name) => [name, written[name] || null]),

@@ -27,10 +27,7 @@ export function writtenTerms(terms?: KeyTermsView): WrittenTerms {
 }
 
 /** Only the limits that differ from before. A list may also be separated by commas. */
-export function termsBody(
-  written: WrittenTerms,
-  before: WrittenTerms = writtenTerms(),
-): KeyTermsBody {
+export function termsBody(written: WrittenTerms, before: WrittenTerms): KeyTermsBody {
   const list = (text: string): string[] => text.split(/[\s,，、]+/).filter((each) => each !== '');
   const number = (text: string): number | null => (text.trim() === '' ? null : Number(text));
   return {

@@ -59,9 +59,9 @@ export function ModelPage(): ReactNode {
         </p>
       )}
       actions={({ kind }) =>
-        playgrounds[kind] !== undefined && (
+        playgrounds.includes(kind) && (
           <PathLink
-            path={`/playground/${playgrounds[kind]}?${new URLSearchParams({ model: id })}`}
+            path={`/playground/${kind}?${new URLSearchParams({ model: id })}`}
             className={buttonLook({ look: 'primary' })}
           >
             <Icon name="play" />
@@ -75,14 +75,15 @@ export function ModelPage(): ReactNode {
   );
 }
 
-const playgrounds: Readonly<Partial<Record<ModelDetail['kind'], string>>> = {
-  chat: 'chat',
-  image: 'image',
-  video: 'video',
-  speech: 'speech',
-  transcription: 'transcription',
-  embedding: 'embedding',
-};
+/** Each has a playground of its name. */
+const playgrounds: readonly ModelDetail['kind'][] = [
+  'chat',
+  'image',
+  'video',
+  'speech',
+  'transcription',
+  'embedding',
+];
 
 function Detail({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);

@@ -14,6 +14,6 @@ export function useSecondsLeft(until: string, runs: boolean): number {
 }
 
 /** `14:05`. */
-export function clockOf(seconds: number): string {
+export function countdownText(seconds: number): string {
   return `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;
 }

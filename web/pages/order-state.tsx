@@ -10,7 +10,7 @@ import { formatYuan } from '../format/money.ts';
 import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
-import { clockOf, useSecondsLeft } from './order-countdown.ts';
+import { countdownText, useSecondsLeft } from './order-countdown.ts';
 import { InsideWechat } from './inside-wechat.tsx';
 import { OpenWallet, OtherWay, twoDecimals } from './order-open.tsx';
 import { isOpen } from './order-parts.tsx';
@@ -50,7 +50,7 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
       {order.qr !== null && (
         <div className={clsx('relative', note !== undefined && '[&>svg]:opacity-25')}>
           <QrCode text={order.qr} label={words.order.qr(wallet, amount)} />
-          {order.state === 'scanned' && <Mark icon="check" />}
+          {order.state === 'scanned' && <Scanned />}
         </div>
       )}
       <p role="status" className="text-body font-medium empty:hidden">
@@ -77,7 +77,7 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
           <p role="timer" className="figures">
             <Rich
               text={words.order.expires}
-              left={<span className="font-medium text-text">{clockOf(left)}</span>}
+              left={<span className="font-medium text-text">{countdownText(left)}</span>}
             />
           </p>
         )}
@@ -201,11 +201,12 @@ function Over({ order }: { readonly order: OrderView }): ReactNode {
   );
 }
 
-function Mark({ icon }: { readonly icon: IconName }): ReactNode {
+/** Over a code that the wallet has scanned. */
+function Scanned(): ReactNode {
   return (
     <span aria-hidden="true" className="absolute inset-0 grid place-items-center">
       <span className="grid size-14 place-items-center rounded-full bg-good text-on-accent">
-        <Icon name={icon} className="size-7" />
+        <Icon name="check" className="size-7" />
       </span>
     </span>
   );

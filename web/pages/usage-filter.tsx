@@ -137,25 +137,19 @@ export function UsageFilter({ of, state, onChange, children }: UsageFilterProps)
     if (of === 'charges' || meant.request === undefined) return onChange(meant);
     void navigate({ to: '/requests/$id', params: { id: meant.request } });
   };
+  const keyNames = keys.data?.items.map(({ id, name }) => [id, name] as const) ?? [];
+  const modelIds = models.data?.items.map(({ id }) => id) ?? [];
   const fields = [
-    {
-      name: 'key',
-      label: words.filter.key,
-      options: keys.data?.items.map(({ id, name }) => [id, name] as const) ?? [],
-    },
-    {
-      name: 'model',
-      label: words.filter.model,
-      suggestions: models.data?.items.map(({ id }) => id) ?? [],
-    },
+    { name: 'key', label: words.filter.key, options: keyNames },
+    { name: 'model', label: words.filter.model, suggestions: modelIds },
     ...(of === 'charges' ? charges : failed),
   ];
   return (
     <div className="flex flex-wrap items-start gap-2">
       <Period presets={offered} state={state} onChange={onChange} />
       <UsageSearchField
-        keys={keys.data?.items.map(({ id, name }) => [id, name] as const) ?? []}
-        models={models.data?.items.map(({ id }) => id) ?? []}
+        keys={keyNames}
+        models={modelIds}
         onEnter={() => setOpened(true)}
         onFound={found}
       />

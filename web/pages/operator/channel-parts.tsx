@@ -83,7 +83,10 @@ export function ChannelBadge({
   readonly channel: Pick<ChannelView, 'state' | 'why'>;
 }): ReactNode {
   const words = useWords(channelWords);
-  const left = useSecondsLeft(state === 'cooling' ? (why?.until ?? null) : null);
+  const nowMs = useNow();
+  const until = state === 'cooling' ? why?.until : undefined;
+  // As exact as the page's clock: the list is fetched again long before the error could matter.
+  const left = until ? Math.max(0, Math.round((Date.parse(until) - nowMs) / 1000)) : 0;
   return (
     <span className="inline-flex max-w-full" data-tip={words.meaning[state]}>
       <StatusBadge status={statuses[state]}>
@@ -91,12 +94,6 @@ export function ChannelBadge({
       </StatusBadge>
     </span>
   );
-}
-
-/** As exact as the page's clock: the list is fetched again long before the error could matter. */
-function useSecondsLeft(until: string | null): number {
-  const now = useNow();
-  return until === null ? 0 : Math.max(0, Math.round((Date.parse(until) - now) / 1000));
 }
 
 /** Why a channel is not well, or how many requests it still runs; nothing for one that is well. */

@@ -4,7 +4,7 @@ import { operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { pathName } from './parts.tsx';
 
-/** The id may hold `/`: it is encoded as one part of the address. */
+/** The id may hold `/`: the path of the page keeps it, the address in the API encodes it. */
 export const operatorModelPath = (id: string): string =>
   `/operator/models/${id.split('/').map(pathName).join('/')}`;
 export const operatorModelAddress = (id: string): string => `operator/models/${pathName(id)}`;

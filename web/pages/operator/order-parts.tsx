@@ -6,7 +6,7 @@ import { StatusBadge } from '../../components/status-badge.tsx';
 import { parseYuan } from '../../format/money.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { clockOf } from '../order-countdown.ts';
+import { countdownText } from '../order-countdown.ts';
 import { isOpen, orderStatuses } from '../order-parts.tsx';
 
 export const orderAddress = (id: string): string => `operator/orders/${encodeURIComponent(id)}`;
@@ -47,6 +47,8 @@ export function TimeLeft({
   const left = Date.parse(order.expires_at) - useNow();
   if (!isOpen(order) || left <= 0) return null;
   return (
-    <span className="text-caption text-muted">{words.left(clockOf(Math.ceil(left / 1000)))}</span>
+    <span className="text-caption text-muted">
+      {words.left(countdownText(Math.ceil(left / 1000)))}
+    </span>
   );
 }

@@ -22,7 +22,8 @@ import { userMark } from './user-mark.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useSentenceGap } from '../../words/language.ts';
-import { pathName } from './parts.tsx';
+import { channelPath } from './channel-parts.tsx';
+import { operatorModelPath } from './model-parts.ts';
 import { userPath } from './user-name.tsx';
 
 /** A long period is many rows to add up, and changes little in a minute. */
@@ -301,7 +302,7 @@ function Largest({ trend: { period, zone, models, users, channels } }: TrendProp
         title={words.models}
         ranks={models.map(({ id, revenue, requests }) => ({
           id,
-          name: <PathLink path={`/operator/models/${pathName(id)}`}>{id}</PathLink>,
+          name: <PathLink path={operatorModelPath(id)}>{id}</PathLink>,
           value: { cost: revenue },
           share: ofRevenue(revenue),
           note: count(requests),
@@ -322,7 +323,7 @@ function Largest({ trend: { period, zone, models, users, channels } }: TrendProp
         ranks={channels.map(
           ({ name, requests, vendor_cost: cost, attempts, failed_attempts: failed }) => ({
             id: name,
-            name: <PathLink path={`/operator/channels/${pathName(name)}`}>{name}</PathLink>,
+            name: <PathLink path={channelPath(name)}>{name}</PathLink>,
             value: count(requests),
             share: shareOf(requests, period.requests),
             note: (
