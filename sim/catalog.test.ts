@@ -4,7 +4,7 @@ import { demoScenarios, simConfig } from './catalog.ts';
 import { scenarioOf } from './scenario.ts';
 import { soundAlone } from './sound/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
-import { paintersAlone } from './own-images/catalog.ts';
+import { imagesAlone } from './own-images/catalog.ts';
 import { videosAlone } from './video/vendors.ts';
 
 interface Written {
@@ -35,7 +35,7 @@ test('every model of the demo has a price, and a channel to its vendor in the si
       id,
     ).toBe(kind !== 'moderation');
   const prefixes = new Map(
-    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...imagesAlone].map(
       ({ vendor, prefix }) => [vendor, prefix],
     ),
   );

@@ -7,7 +7,7 @@ import {
   type SoldModel,
 } from './catalog-lines.ts';
 import { imageModelLines, imageModels } from './images/catalog.ts';
-import { painterModelLines, painters, paintersAlone } from './own-images/catalog.ts';
+import { ownImageModelLines, ownImageModels, imagesAlone } from './own-images/catalog.ts';
 import { soundAlone, soundModelLines, soundModels } from './sound/catalog.ts';
 import { vectorModelLines, vectorModels } from './vectors/catalog.ts';
 import { ownFormats, vendors } from './vendors.ts';
@@ -177,7 +177,7 @@ export function simConfig(
     ...vectorModelLines(),
     ...imageModelLines(),
     ...soundModelLines(),
-    ...painterModelLines(),
+    ...ownImageModelLines(),
     ...videoModelLines(),
     'channels:',
     ...channelLines(models, '', target),
@@ -185,7 +185,7 @@ export function simConfig(
     ...channelLines(vectorModels, '-vectors', withBearer),
     ...channelLines(imageModels, '-images', withBearer),
     ...channelLines(soundModels, '-sound', withBearer),
-    ...channelLines(painters, '-pictures', target),
+    ...channelLines(ownImageModels, '-own-images', target),
     ...videoChannelLines(target),
     ...(faults ? scenarioChannels(target) : []),
     '',
@@ -225,7 +225,7 @@ function keyOf(vendor: string): string {
 
 function prefixOf(vendor: string): string {
   return (
-    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].find(
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...imagesAlone].find(
       (dialect) => dialect.vendor === vendor,
     )?.prefix ?? ''
   );

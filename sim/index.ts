@@ -14,7 +14,7 @@ import { sendImage } from './media/address.ts';
 import { SimSignin } from './signin/index.ts';
 import { soundAlone } from './sound/catalog.ts';
 import { sound } from './sound/index.ts';
-import { paintersAlone } from './own-images/catalog.ts';
+import { imagesAlone } from './own-images/catalog.ts';
 import { imageHandlerAt, handleImages } from './own-images/index.ts';
 import { vectors } from './vectors/index.ts';
 import { handlerAt, videos } from './video/index.ts';
@@ -165,7 +165,7 @@ function listModels(response: ServerResponse, { vendor }: Dialect): void {
 /** The list of vendors, at the root. */
 function index(response: ServerResponse, url: string): void {
   const bases = Object.fromEntries(
-    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...imagesAlone].map(
       ({ vendor, prefix }) => [vendor, prefix],
     ),
   );

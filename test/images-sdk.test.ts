@@ -1,7 +1,7 @@
 import OpenAI, { APIError, BadRequestError, NotFoundError, toFile } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { imageModels } from '../sim/images/catalog.ts';
-import { painters } from '../sim/own-images/catalog.ts';
+import { ownImageModels } from '../sim/own-images/catalog.ts';
 import { imageOf } from '../sim/media/png.ts';
 import { shown } from './support/images.ts';
 import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
@@ -140,7 +140,7 @@ test('refusals have the classes and parameters that the package promises', async
   expect(text).toMatchObject({ status: 400, param: 'image' });
 });
 
-test.each(painters.map(({ id }) => id).filter((id) => !/fill|inpaint|gen4|kontext/.test(id)))(
+test.each(ownImageModels.map(({ id }) => id).filter((id) => !/fill|inpaint|gen4|kontext/.test(id)))(
   'images.generate, of vendors that answer later or in bytes: %s',
   { timeout: 60_000 },
   async (model) => {

@@ -2,7 +2,7 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
 import { imageOf, textIn } from '../sim/media/png.ts';
-import { painters, paintersAlone } from '../sim/own-images/catalog.ts';
+import { ownImageModels, imagesAlone } from '../sim/own-images/catalog.ts';
 import { vendors } from '../sim/vendors.ts';
 import { migrations } from '../src/app/schema.ts';
 import type { GatewayLimits } from '../src/gateway/parts.ts';
@@ -19,7 +19,7 @@ beforeEach(() => sim.clear());
 
 const prefixOf = (vendor: string): string => {
   if (vendor === 'runway') return '/runway';
-  return [...paintersAlone, ...vendors].find((one) => one.vendor === vendor)?.prefix ?? '';
+  return [...imagesAlone, ...vendors].find((one) => one.vendor === vendor)?.prefix ?? '';
 };
 
 interface Channel {
@@ -105,7 +105,7 @@ onSqlite((_, __, fresh) => {
     });
 
   describe('every painter, through the openai package', () => {
-    for (const { id, vendor, edits } of painters) {
+    for (const { id, vendor, edits } of ownImageModels) {
       const fills = /fill|inpaint/.test(id);
       test(`${vendor} ${id}`, async () => {
         const quickly = later.some((one) => one.vendor === vendor) ? '+sim-task-100ms' : '';

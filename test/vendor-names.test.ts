@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { models } from '../sim/catalog.ts';
 import { imageModels } from '../sim/images/catalog.ts';
-import { painters } from '../sim/own-images/catalog.ts';
+import { ownImageModels } from '../sim/own-images/catalog.ts';
 import { soundModels } from '../sim/sound/catalog.ts';
 import { vectorModels } from '../sim/vectors/catalog.ts';
 import { videoModels } from '../sim/video/catalog.ts';
@@ -17,8 +17,8 @@ test('each vendor and each owner of a model has a name in both languages', async
   const ids = new Set([
     ...[...vendors.values()].flatMap(({ id, ownedBy }) => [id, ownedBy]),
     ...[...bundled.values()].map(({ facts }) => facts.ownedBy),
-    ...[models, imageModels, painters, soundModels, vectorModels, videoModels].flatMap((list) =>
-      list.map(({ ownedBy }) => ownedBy),
+    ...[models, imageModels, ownImageModels, soundModels, vectorModels, videoModels].flatMap(
+      (list) => list.map(({ ownedBy }) => ownedBy),
     ),
   ]);
   expect([...names.keys()].toSorted()).toEqual([...ids].toSorted());

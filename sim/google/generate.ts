@@ -5,7 +5,7 @@ import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts'
 import { readRequest } from '../request.ts';
 import { scenarioOf, withoutScenarios } from '../scenario.ts';
 import { geminiMessages, vertexMessages } from './messages.ts';
-import { imagen, paintComplaint, paintWriter, wantsImage } from './paint.ts';
+import { imagen, imageComplaint, imageWriter, wantsImage } from './images.ts';
 import { hasOwnTools } from './checked.ts';
 import { modelFacts, type ModelFacts, thinksUnasked } from './model.ts';
 import { ProtoReader } from './proto.ts';
@@ -50,8 +50,8 @@ export function callModel(
   if (complaint !== undefined) return complaint;
   if (wantsImage(raw))
     return (
-      paintComplaint(raw, model) ??
-      modelRequest(id, asChat(raw, id, false), false, paintWriter(raw, id))
+      imageComplaint(raw, model) ??
+      modelRequest(id, asChat(raw, id, false), false, imageWriter(raw, id))
     );
   const config = object(raw['generationConfig']);
   const writer = googleWriter({

@@ -23,13 +23,13 @@ const table = `
   gen4_image                     runway    runway            = sees image: 0.355
 `;
 
-export const painters = readTable(table, ([sees, ...price]) => ({
+export const ownImageModels = readTable(table, ([sees, ...price]) => ({
   edits: sees === 'sees',
   price: price.join(' '),
 }));
 
 /** The base URL paths of vendors that only make images. */
-export const paintersAlone: readonly { readonly vendor: string; readonly prefix: string }[] = [
+export const imagesAlone: readonly { readonly vendor: string; readonly prefix: string }[] = [
   { vendor: 'bfl', prefix: '/bfl/v1' },
   { vendor: 'fal', prefix: '/fal' },
   { vendor: 'replicate', prefix: '/replicate/v1' },
@@ -39,5 +39,5 @@ export const paintersAlone: readonly { readonly vendor: string; readonly prefix:
 ];
 
 /** Their lines in a configuration file. */
-export const painterModelLines = (): string[] =>
-  painters.map((model) => modelLine(model, 'image', imageFacts(model.edits), model.price));
+export const ownImageModelLines = (): string[] =>
+  ownImageModels.map((model) => modelLine(model, 'image', imageFacts(model.edits), model.price));

@@ -23,7 +23,7 @@ export const wantsImage = (raw: Json): boolean =>
   list(object(raw['generationConfig'])['responseModalities']).includes('IMAGE');
 
 /** The first error in the image parameters. */
-export function paintComplaint(raw: Json, { id, generation }: ModelFacts): Reply | undefined {
+export function imageComplaint(raw: Json, { id, generation }: ModelFacts): Reply | undefined {
   if (!/-image|^sim-/.test(id))
     return status(400, `Model ${id} does not support the requested response modalities: image.`);
   const { aspectRatio, imageSize } = object(object(raw['generationConfig'])['imageConfig']);
@@ -41,7 +41,7 @@ export function paintComplaint(raw: Json, { id, generation }: ModelFacts): Reply
 }
 
 /** The image, and its usage. */
-export function paintWriter(raw: Json, named: string): Writer {
+export function imageWriter(raw: Json, named: string): Writer {
   const { aspectRatio, imageSize = '1K' } = object(object(raw['generationConfig'])['imageConfig']);
   const parts = list(object(list(raw['contents']).at(-1))['parts']).map(object);
   const prompt = parts.map((part) => text(part['text']) ?? '').join(' ');
