@@ -35,8 +35,11 @@ export type PollOutcome =
   | { readonly kind: 'ended' }
   | { readonly kind: 'unfinished'; readonly result: PollResult; readonly fault: Fault | undefined };
 
-/** The file, why there is none yet, or why there will be none. */
-export type CopyResult = StoredFile | Fault | TaskError;
+/** What became of a copy: the file, why there is none yet, or why there will be none. */
+export type CopyResult =
+  | { readonly file: StoredFile }
+  | { readonly fault: Fault }
+  | { readonly error: TaskError };
 
 /** Runs a copy; `undefined` when too many copies run already. */
 export type CopyFile = (
@@ -105,7 +108,12 @@ export async function pollTask(
     const copied = await copy(task, (signal) => storeVideo(made, reported.file, signal));
     return delivered(parts, task, reported.quantities, copied, stop);
   }
-  if (!isOver(parts, task)) return unfinished(parts, task, reported);
+  if (!isOver(parts, task))
+    return unfinished(
+      parts,
+      task,
+      isTaskFault(reported) ? { fault: reported } : { progress: reported },
+    );
   if (adapter.cancel !== undefined) await call(adapter.cancel(accepted));
   return failed(parts, task, timedOut);
 }
@@ -146,14 +154,15 @@ async function delivered(
   copied: CopyResult | undefined,
   stop: AbortSignal,
 ): Promise<PollOutcome> {
-  if (copied === undefined) return unfinished(parts, task, { state: 'running' });
-  if ('code' in copied) return failed(parts, task, copied);
-  if (!('kind' in copied)) {
-    await completeTask(parts, task, copied, metered);
+  if (copied === undefined) return unfinished(parts, task, { progress: { state: 'running' } });
+  if ('error' in copied) return failed(parts, task, copied.error);
+  if ('file' in copied) {
+    await completeTask(parts, task, copied.file, metered);
     return ended;
   }
   if (stop.aborted) return unfinished(parts, task);
-  if (!isOver(parts, task) || task.faults + 1 < copyTimes) return unfinished(parts, task, copied);
+  if (!isOver(parts, task) || task.faults + 1 < copyTimes)
+    return unfinished(parts, task, { fault: copied.fault });
   return failed(parts, task, timedOut);
 }
 
@@ -182,25 +191,27 @@ async function storeVideo(
   } as const;
   if (file.kind === 'request') {
     const called = await call(file.request);
-    if ('fault' in called) return called.fault;
+    if ('fault' in called) return called;
     const located = read(
       () =>
         adapter.readFileLocation?.(called.reply, accepted) ??
         protocolFault('a file that nobody finds'),
     );
-    if (isTaskFault(located)) return located;
-    if (located.kind === 'request') return protocolFault('a file behind a file');
+    if (isTaskFault(located)) return { fault: located };
+    if (located.kind === 'request') return { fault: protocolFault('a file behind a file') };
     return storeVideo(made, located, signal);
   }
   const stored =
     file.kind === 'bytes'
       ? await parts.files.put(file.bytes, wanted)
       : await parts.files.copy(await sourceOf(openChannel, file), wanted, signal);
-  if (!isNotStored(stored)) return stored;
-  if (stored.why === 'too large') return tooLarge;
+  if (!isNotStored(stored)) return { file: stored };
+  if (stored.why === 'too large') return { error: tooLarge };
   return {
-    kind: stored.why === 'unreachable' ? 'network' : 'protocol',
-    message: `the video could not be kept: ${stored.detail}`,
+    fault: {
+      kind: stored.why === 'unreachable' ? 'network' : 'protocol',
+      message: `the video could not be kept: ${stored.detail}`,
+    },
   };
 }
 
@@ -221,17 +232,18 @@ async function sourceOf(
   return { url, headers: { ...openChannel.sign, ...proof?.headers }, home };
 }
 
-/**
- * The task goes on. `reported`: its progress, of which nothing before is taken back, or the fault
- * of the poll; undefined: nothing is known.
- */
+interface PollReport {
+  /** Nothing of the progress before is taken back. */
+  readonly progress?: { readonly state: string; readonly percent?: number };
+  readonly fault?: Fault;
+}
+
+/** The task goes on. Without a report nothing is known of it. */
 function unfinished(
   { clock, taskLimits }: TaskParts,
   task: Task,
-  reported?: { readonly state: string; readonly percent?: number } | Fault,
+  { progress, fault }: PollReport = {},
 ): PollOutcome {
-  const [progress, fault] =
-    reported !== undefined && 'kind' in reported ? [undefined, reported] : [reported, undefined];
   const now = clock.now();
   const faults = fault === undefined ? 0 : task.faults + 1;
   const state = task.state === 'running' || progress?.state === 'running' ? 'running' : 'queued';

@@ -176,7 +176,11 @@ export class Poller {
     };
     renew();
     return copying(signal)
-      .catch((error: unknown): CopyResult => ({ kind: 'network', message: String(error) }))
+      .catch(
+        (error: unknown): CopyResult => ({
+          fault: { kind: 'network', message: String(error) },
+        }),
+      )
       .then(async (copied) => {
         this.#copying -= 1;
         cancel();
