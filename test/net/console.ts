@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Build, commandJson } from './build.ts';
 import { ask, type Records } from './client.ts';
-import { modelId, serveCases, type Serving } from './customer.ts';
+import { modelId, type Serving, soldCase, whileServing } from './customer.ts';
 import { Placeholders } from './placeholders.ts';
 import { type Json, parsed, type Recording } from './recordings.ts';
-import { openVendor } from './vendor.ts';
 
 /** A browser of a signed-in user. */
 interface Browser {
@@ -116,22 +115,10 @@ export async function recordConsole(
   build: Build,
   recordings: readonly Recording[],
 ): Promise<Records> {
-  const sold = [
-    {
-      name: 'sold',
-      kind: 'chat',
-      vendor: 'openai',
-      prefix: '/v1',
-      upstreamModel: 'gpt-4o',
-      recording: undefined,
-      asked: { path: '' },
-    },
-  ];
-  const vendor = await openVendor(recordings);
-  const serving = await serveCases(build, 'console', sold, vendor.url);
-  const [model] = sold.map(modelId);
+  const sold = soldCase('sold');
+  const model = modelId(sold);
   const records: Records = new Map();
-  try {
+  await whileServing(build, 'console', [sold], recordings, async (serving) => {
     const { id: plain = '' } = await commandJson(
       build,
       ['user', 'create', '--name', 'plain'],
@@ -154,7 +141,7 @@ export async function recordConsole(
       body,
     });
     const known: Record<string, string> = {
-      $model: encodeURIComponent(model ?? ''),
+      $model: encodeURIComponent(model),
       $channel: 'sold',
       $user: plain,
       $key: keyId,
@@ -175,10 +162,7 @@ export async function recordConsole(
       const browser = write[1].startsWith('operator') ? operatorBrowser : plainBrowser;
       await visit(serving, known, records, browser, `console ${records.size}`, write);
     }
-  } finally {
-    await serving.gateway.stop();
-    vendor.close();
-  }
+  });
   return records;
 }
 

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Build, commandJson, type Place, type RunningBuild, serve } from './build.ts';
 import type { Case } from './cases.ts';
-import type { Json } from './recordings.ts';
+import type { Json, Recording } from './recordings.ts';
+import { openVendor, type Vendor } from './vendor.ts';
 
 /** A gateway that serves these cases to one user with much money. */
 export interface Serving {
@@ -79,8 +80,41 @@ export function configurationOf(cases: readonly Case[], vendorUrl: string): stri
   });
 }
 
-/** `change`: applied to the configuration before it is written. */
-export async function serveCases(
+/** A model that is asked otherwise than by a recording. */
+export const soldCase = (name: string, kind = 'chat'): Case => ({
+  name,
+  kind,
+  vendor: 'openai',
+  prefix: '/v1',
+  upstreamModel: 'gpt-4o',
+  recording: undefined,
+  asked: { path: '' },
+});
+
+/**
+ * Serves these cases, with the recordings as their vendor, while `use` runs. `change`: applied to
+ * the configuration before it is written.
+ */
+export async function whileServing(
+  build: Build,
+  name: string,
+  cases: readonly Case[],
+  recordings: readonly Recording[],
+  use: (serving: Serving, vendor: Vendor) => Promise<void>,
+  change?: (configuration: Json) => Json,
+): Promise<Serving> {
+  const vendor = await openVendor(recordings);
+  const serving = await serveCases(build, name, cases, vendor.url, change);
+  try {
+    await use(serving, vendor);
+  } finally {
+    await serving.gateway.stop();
+    vendor.close();
+  }
+  return serving;
+}
+
+async function serveCases(
   build: Build,
   name: string,
   cases: readonly Case[],

@@ -2,9 +2,8 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { type Build, command, serve } from './build.ts';
-import type { Case } from './cases.ts';
 import { ask, exchangeText, type Records } from './client.ts';
-import { configurationOf, rowsOf, serveCases } from './customer.ts';
+import { configurationOf, rowsOf, soldCase, whileServing } from './customer.ts';
 import { Placeholders } from './placeholders.ts';
 import { parsed, type Recording } from './recordings.ts';
 import { openVendor } from './vendor.ts';
@@ -17,17 +16,7 @@ const files = {
   ledger: new URL('ledger.id', kept),
   known: new URL('known.json', kept),
 };
-const sold: readonly Case[] = [
-  {
-    name: 'sold',
-    kind: 'chat',
-    vendor: 'openai',
-    prefix: '/v1',
-    upstreamModel: 'gpt-4o',
-    recording: undefined,
-    asked: { path: '' },
-  },
-];
+const sold = [soldCase('sold')];
 const model = 'sold/gpt-4o';
 const messages = [{ role: 'user', content: 'Hello' }];
 
@@ -36,32 +25,26 @@ export async function makeDataFolder(
   build: Build,
   recordings: readonly Recording[],
 ): Promise<void> {
-  const vendor = await openVendor(recordings);
-  const { gateway, place, key } = await serveCases(build, 'old', sold, vendor.url);
-  const headers = { authorization: `Bearer ${key}` };
-  for (const stream of [false, true])
-    await ask(gateway.url, {
-      path: '/v1/chat/completions',
+  let response = '';
+  const { place, key } = await whileServing(build, 'old', sold, recordings, async (serving) => {
+    const { url } = serving.gateway;
+    const headers = { authorization: `Bearer ${serving.key}` };
+    for (const stream of [false, true])
+      await ask(url, { path: '/v1/chat/completions', headers, body: { model, messages, stream } });
+    const stored = await ask(url, {
+      path: '/v1/responses',
       headers,
-      body: { model, messages, stream },
+      body: { model, input: 'Hello', store: true },
     });
-  const stored = await ask(gateway.url, {
-    path: '/v1/responses',
-    headers,
-    body: { model, input: 'Hello', store: true },
+    response = parsed(stored.body.toString('utf8')).id;
   });
-  await gateway.stop();
-  vendor.close();
   const copy = join(build.scratch, 'copy.db');
   const { code, error } = await command(build, ['backup', copy], place);
   if (code !== 0) throw new Error(error);
   mkdirSync(kept, { recursive: true });
   writeFileSync(files.database, gzipSync(readFileSync(copy), { level: 9 }));
   copyFileSync(join(place.data, 'ledger.id'), files.ledger);
-  writeFileSync(
-    files.known,
-    `${JSON.stringify({ key, response: parsed(stored.body.toString('utf8')).id })}\n`,
-  );
+  writeFileSync(files.known, `${JSON.stringify({ key, response })}\n`);
 }
 
 /** Opens the folder, checks ledger and keys, and serves from it. */

@@ -1,11 +1,10 @@
 import type { Build } from './build.ts';
 import { type Case, soundForm } from './cases.ts';
 import type { Asked, Records } from './client.ts';
-import { modelId, serveCases } from './customer.ts';
-import { finish, type Played, playAll } from './exchanges.ts';
+import { modelId } from './customer.ts';
+import { playAll, recordPlayed } from './exchanges.ts';
 import type { Recording } from './recordings.ts';
 import { bodies } from './refusal-bodies.ts';
-import { openVendor } from './vendor.ts';
 
 /** The models of each vendor, one for each API that depends on the model: `kind=model`. */
 const sold: Readonly<Record<string, string>> = {
@@ -109,19 +108,12 @@ function casesAt(vendor: string): readonly Case[] {
  * Records the requests to every vendor; the response is the endpoint's usual one, where there is a
  * recording.
  */
-export async function recordEveryVendor(
+export function recordEveryVendor(
   build: Build,
   recordings: readonly Recording[],
 ): Promise<Records> {
   const cases = Object.keys(sold).flatMap(casesAt);
-  const vendor = await openVendor(recordings);
-  const serving = await serveCases(build, 'every-vendor', cases, vendor.url);
-  let played: readonly Played[] = [];
-  try {
-    played = await playAll(serving, vendor, cases, 'vendor');
-  } finally {
-    await serving.gateway.stop();
-    vendor.close();
-  }
-  return finish(serving, played);
+  return recordPlayed(build, 'every-vendor', cases, recordings, (serving, vendor) =>
+    playAll(serving, vendor, cases, 'vendor'),
+  );
 }

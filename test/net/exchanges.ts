@@ -1,27 +1,33 @@
 import { type Case, casesOf } from './cases.ts';
 import { ask, exchangeText, type Records } from './client.ts';
 import type { Build } from './build.ts';
-import { rowsOf, serveCases, type Serving } from './customer.ts';
+import { rowsOf, type Serving, whileServing } from './customer.ts';
 import { Placeholders } from './placeholders.ts';
 import { type Json, parsed, type Recording } from './recordings.ts';
-import { openVendor, type Vendor } from './vendor.ts';
+import type { Vendor } from './vendor.ts';
 
 /** The recorded exchanges, in each format of clients. */
-export async function recordExchanges(
-  build: Build,
-  recordings: readonly Recording[],
-): Promise<Records> {
+export function recordExchanges(build: Build, recordings: readonly Recording[]): Promise<Records> {
   const cases = recordings.flatMap(casesOf);
-  const vendor = await openVendor(recordings);
-  const serving = await serveCases(build, 'exchanges', cases, vendor.url);
+  return recordPlayed(build, 'exchanges', cases, recordings, (serving, vendor) =>
+    playAll(serving, vendor, cases, 'exchange'),
+  );
+}
+
+/** Serves the cases while `play` runs, and adds what the gateway wrote. */
+export async function recordPlayed(
+  build: Build,
+  part: string,
+  cases: readonly Case[],
+  recordings: readonly Recording[],
+  play: (serving: Serving, vendor: Vendor) => Promise<readonly Played[]>,
+  change?: (configuration: Json) => Json,
+): Promise<Records> {
   let played: readonly Played[] = [];
-  try {
-    played = await playAll(serving, vendor, cases, 'exchange');
-  } finally {
-    await serving.gateway.stop();
-    vendor.close();
-  }
-  return finish(serving, played);
+  const use = async (serving: Serving, vendor: Vendor): Promise<void> => {
+    played = await play(serving, vendor);
+  };
+  return finish(await whileServing(build, part, cases, recordings, use, change), played);
 }
 
 /** The result of one case while the gateway ran. */
@@ -80,7 +86,7 @@ const withoutTimes = (row: Json): string =>
 /**
  * Adds the gateway's rows for each request, without times: usage record, transfer and log lines.
  */
-export function finish({ gateway }: Serving, played: readonly Played[]): Records {
+function finish({ gateway }: Serving, played: readonly Played[]): Records {
   const written = new Map<string, string[]>();
   const add = (id: unknown, text: string): void => {
     written.set(String(id), [...(written.get(String(id)) ?? []), text]);

@@ -1,55 +1,26 @@
 import { type Case, soundForm } from './cases.ts';
 import type { Asked, Records } from './client.ts';
 import { type Build, commandJson } from './build.ts';
-import { serveCases } from './customer.ts';
-import { finish, type Played, playAll } from './exchanges.ts';
+import { soldCase } from './customer.ts';
+import { playAll, recordPlayed } from './exchanges.ts';
 import type { Json, Recording } from './recordings.ts';
 import { bodies, type Family } from './refusal-bodies.ts';
-import { openVendor } from './vendor.ts';
 
 /** Requests with one error each, and requests that fail before their body is read. */
-export async function recordRefusals(
-  build: Build,
-  recordings: readonly Recording[],
-): Promise<Records> {
-  const vendor = await openVendor(recordings);
+export function recordRefusals(build: Build, recordings: readonly Recording[]): Promise<Records> {
   const kinds = [...new Set(bodies.map(({ kind }) => kind))];
-  const sold = kinds.map((kind) => ({
-    name: kind,
-    kind,
-    vendor: 'openai',
-    prefix: '/v1',
-    upstreamModel: 'gpt-4o',
-    recording: undefined,
-    asked: { path: '' },
-  }));
-  const serving = await serveCases(build, 'refusals', sold, vendor.url);
-  const poor = await poorKeys(build, serving.place);
-  const model = (kind: string): string => `${kind}/gpt-4o`;
-  const asked = [
-    ...bodies.flatMap((family) => wrongBodies(family, model(family.kind))),
-    ...wrongDoors(model, poor),
-    ...wrongForms(model('transcription')),
-  ];
-  const cases = asked.map(
-    ([name, one]): Case => ({
-      name,
-      kind: '',
-      vendor: '',
-      prefix: '',
-      upstreamModel: '',
-      recording: undefined,
-      asked: one,
-    }),
-  );
-  let played: readonly Played[] = [];
-  try {
-    played = await playAll(serving, vendor, cases, 'refusal');
-  } finally {
-    await serving.gateway.stop();
-    vendor.close();
-  }
-  return finish(serving, played);
+  const sold = kinds.map((kind) => soldCase(kind, kind));
+  return recordPlayed(build, 'refusals', sold, recordings, async (serving, vendor) => {
+    const poor = await poorKeys(build, serving.place);
+    const model = (kind: string): string => `${kind}/gpt-4o`;
+    const asked = [
+      ...bodies.flatMap((family) => wrongBodies(family, model(family.kind))),
+      ...wrongDoors(model, poor),
+      ...wrongForms(model('transcription')),
+    ];
+    const cases = asked.map(([name, one]): Case => ({ ...soldCase(name, ''), asked: one }));
+    return playAll(serving, vendor, cases, 'refusal');
+  });
 }
 
 type Named = readonly [name: string, asked: Asked];

@@ -3,11 +3,11 @@ import { type Build, commandJson } from './build.ts';
 import type { Case } from './cases.ts';
 import { ask, type Asked, type Answer, exchangeText, type Records } from './client.ts';
 import { type Format, formats } from './conversation.ts';
-import { serveCases, type Serving } from './customer.ts';
-import { finish, type Played, playAll } from './exchanges.ts';
+import { type Serving, soldCase } from './customer.ts';
+import { type Played, playAll, recordPlayed } from './exchanges.ts';
 import { Placeholders } from './placeholders.ts';
 import { type Json, parsed, type Recording } from './recordings.ts';
-import { openVendor, type Vendor } from './vendor.ts';
+import type { Vendor } from './vendor.ts';
 
 // Requests whose result needs more than one exchange.
 
@@ -60,15 +60,6 @@ const bodyOf: Readonly<Record<Format, Json>> = {
   messages: { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 },
 };
 
-const caseNamed = (
-  name: string,
-  asked: Asked,
-  kind = 'chat',
-  vendor = 'openai-compatible',
-): Case => ({
-  ...{ name, kind, vendor, prefix: '/v1', upstreamModel: 'gpt-4o', recording: undefined, asked },
-});
-
 /**
  * Each fault in each format, whole and streamed: a second channel sells the same model, and gets
  * the request next.
@@ -79,7 +70,8 @@ const faultCases = (): readonly Case[] =>
       [false, true].map((stream): Case => {
         const name = `${fault.replaceAll(' ', '-')}-${format}-${stream ? 'stream' : 'whole'}`;
         const body = { model: `${name}/gpt-4o`, ...bodyOf[format], ...(stream && { stream }) };
-        return { ...caseNamed(name, { path: formats[format].path, body }), recording };
+        const asked = { path: formats[format].path, body };
+        return { ...soldCase(name), vendor: 'openai-compatible', asked, recording };
       }),
     ),
   );
@@ -110,32 +102,30 @@ export async function recordStories(
   build: Build,
   recordings: readonly Recording[],
 ): Promise<Records> {
-  const vendor = await openVendor(recordings);
   const failing = faultCases();
-  const sold = [
-    caseNamed('sold', { path: '' }, 'chat', 'openai'),
-    caseNamed('film', { path: '' }, 'video', 'openai'),
-  ];
+  const sold = [soldCase('sold'), soldCase('film', 'video')];
   const twice = new Set(failing.map(({ name }) => name));
-  const serving = await serveCases(build, 'stories', [...failing, ...sold], vendor.url, (all) =>
-    configured(all, twice),
-  );
-  const { key: tight = '' } = await commandJson(
-    build,
-    ['key', 'create', '--user', serving.userId, '--group', 'tight'],
-    serving.place,
-  );
-  const played: Played[] = [];
   const told: Records = new Map();
-  try {
-    played.push(...(await playAll(serving, vendor, failing, 'story of a fault')));
+  const play = async (serving: Serving, vendor: Vendor): Promise<readonly Played[]> => {
+    const { key: tight = '' } = await commandJson(
+      build,
+      ['key', 'create', '--user', serving.userId, '--group', 'tight'],
+      serving.place,
+    );
+    const played = await playAll(serving, vendor, failing, 'story of a fault');
     for (const [name, steps] of Object.entries(stories(tight)))
       await tell(serving, vendor, name, steps, told);
-  } finally {
-    await serving.gateway.stop();
-    vendor.close();
-  }
-  return new Map([...finish(serving, played), ...told]);
+    return played;
+  };
+  const faulty = await recordPlayed(
+    build,
+    'stories',
+    [...failing, ...sold],
+    recordings,
+    play,
+    (all) => configured(all, twice),
+  );
+  return new Map([...faulty, ...told]);
 }
 
 interface Step extends Asked {
@@ -199,7 +189,10 @@ const stories = (tight: string): Readonly<Record<string, readonly Step[]>> => {
 };
 
 const accepted: Recording = {
-  ...{ ...plain, endpoint: 'video', status: 200, headers: json },
+  ...plain,
+  endpoint: 'video',
+  status: 200,
+  headers: json,
   answer: Buffer.from(
     '{"id":"video_up","object":"video","status":"queued","model":"sora-2","seconds":"4","created_at":1,"progress":0}',
   ),

@@ -1,9 +1,8 @@
-import type { Build } from './build.ts';
-import { commandJson } from './build.ts';
+import { type Build, commandJson } from './build.ts';
 import { ask, type Records } from './client.ts';
-import { rowsOf, serveCases } from './customer.ts';
+import { modelId, rowsOf, type Serving, soldCase, whileServing } from './customer.ts';
 import { type Json, parsed, type Recording } from './recordings.ts';
-import { openVendor } from './vendor.ts';
+import type { Vendor } from './vendor.ts';
 import pg from 'pg';
 import { join } from 'node:path';
 import { startPostgres } from '../postgres.ts';
@@ -29,20 +28,9 @@ export async function recordSurfaces(
   recordings: readonly Recording[],
 ): Promise<Records> {
   const records: Records = new Map();
-  const [model = '', lost = ''] = ['sold', 'lost'].map((name) => `${name}/gpt-4o`);
-  const sold = ['sold', 'lost'].map((name) => ({
-    name,
-    kind: 'chat',
-    vendor: 'openai',
-    prefix: '/v1',
-    upstreamModel: 'gpt-4o',
-    recording: undefined,
-    asked: { path: '' },
-  }));
-  const vendor = await openVendor(recordings);
-  const serving = await serveCases(build, 'surfaces', sold, vendor.url);
-  const { gateway, key } = serving;
-  try {
+  const sold = ['sold', 'lost'].map((name) => soldCase(name));
+  const [model = '', lost = ''] = sold.map(modelId);
+  const use = async ({ gateway, key }: Serving, vendor: Vendor): Promise<void> => {
     const headers = { authorization: `Bearer ${key}` };
     const messages = [{ role: 'user', content: 'Hello' }];
     for (const stream of [false, true])
@@ -70,10 +58,8 @@ export async function recordSurfaces(
       headers: { authorization: 'Bearer metrics' },
     });
     metrics(page.body.toString('utf8'), records);
-  } finally {
-    await gateway.stop();
-    vendor.close();
-  }
+  };
+  const { gateway } = await whileServing(build, 'surfaces', sold, recordings, use);
   logMembers(gateway.log(), records);
   const objects = rowsOf(
     gateway.data,
