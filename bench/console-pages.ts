@@ -85,7 +85,12 @@ async function consoleOn(database: Database, { to }: History) {
   const server = openFramework(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));
   const users = userRoutes({
-    ...{ database, clock, site, catalog: () => snapshot, cursors, vendors },
+    database,
+    clock,
+    site,
+    catalog: () => snapshot,
+    cursors,
+    vendors,
     utcOffsetMinutes: 480,
     shell: {
       name: 'bench',
@@ -105,16 +110,16 @@ async function consoleOn(database: Database, { to }: History) {
     playBytesMax: 1_000,
   });
   const operators = operatorRoutes({
-    ...{
-      database,
-      clock,
-      cursors,
-      vendors,
-      catalog: () => snapshot,
-      sealer,
-    },
+    database,
+    clock,
+    cursors,
+    vendors,
+    catalog: () => snapshot,
+    sealer,
     bundled: async () => bundled,
-    ...{ listFees: () => ({}), proofs: {}, attention: [] },
+    listFees: () => ({}),
+    proofs: {},
+    attention: [],
     onError(_, error) {
       throw error;
     },

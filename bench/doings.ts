@@ -1,3 +1,4 @@
+import { markdownTable } from './markdown-table.ts';
 import type { Column } from './report.ts';
 
 /** What a gateway does for a request, by its documents and source. */
@@ -121,10 +122,7 @@ export function doingsTable(
     const { checksKey, limits, reserves, records, charges } = one;
     return [`${one.name} ${version}`.trim(), checksKey, limits, reserves, records, charges, runs];
   });
-  const table = [head, head.map(() => '---'), ...lines]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
-  return `${table}\n\n${source}`;
+  return `${markdownTable(head, lines, head.length)}\n\n${source}`;
 }
 
 const source =

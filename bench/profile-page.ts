@@ -1,4 +1,5 @@
 import { startPostgres } from '../test/postgres.ts';
+import { markdownTable } from './markdown-table.ts';
 import { ownDatabase } from './postgres.ts';
 import { allocationsOf, callsOf, costOf, eachOf, startProfiled } from './profiled.ts';
 import { machine } from './report.ts';
@@ -46,9 +47,7 @@ export async function profilesPage(): Promise<string> {
     'nginx',
     '×',
   ];
-  const table = [head, head.map((_, index) => (index < 3 ? '---' : '---:')), ...lines]
-    .map((each) => `| ${each.join(' | ')} |`)
-    .join('\n');
+  const table = markdownTable(head, lines, 3);
   return `# What a request costs, and a chunk
 
 Written by \`npm run bench:profile -- --write\`: the gateway with everything on, and nginx, which only passes the same on, asked in turn, ${rounds} slices of each, medians. Streams have a chunk each 10 ms, 100 of them at once, and are counted in chunks;

@@ -1,5 +1,6 @@
 import { type Contender, words } from './contender.ts';
 import { type Paced, pace } from './load.ts';
+import { markdownTable } from './markdown-table.ts';
 import { cpuMicroseconds, memoryMb, type Started } from './process.ts';
 import { median } from './report.ts';
 import type { Kind } from './vendor.ts';
@@ -228,9 +229,7 @@ export function publishedTable(
     });
     return rows.map((cells, index) => [index === 0 ? `**${one.name}** ${one.like}` : '', ...cells]);
   });
-  return [head, head.map((_, index) => (index < 2 ? '---' : '---:')), ...lines]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+  return markdownTable(head, lines, 2);
 }
 
 function line(name: string, run: Run, without: Run | undefined): string[] {

@@ -1,5 +1,6 @@
 import type { AtRate, Figures, Placing, Rate } from './figures.ts';
 import { rates } from './figures.ts';
+import { markdownTable } from './markdown-table.ts';
 import { added, type Column, type Latency, median } from './report.ts';
 
 /** The share of a rate that its answers must have, all of them 200. */
@@ -37,9 +38,7 @@ export function rateTable(columns: readonly Column[], bare: Figures): string {
       ...columns.map(({ figures }) => cell(figures, bare, placing, rate)),
     ]),
   );
-  return [head, head.map((_, index) => (index === 0 ? '---' : '---:')), ...lines]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+  return markdownTable(head, lines);
 }
 
 function cell(figures: Figures, bare: Figures, placing: Placing, rate: Rate): string {

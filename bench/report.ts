@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import type { Breakdown, Figures, Placing, Waits } from './figures.ts';
 import { closedLoop, type Percentiles } from './load.ts';
+import { markdownTable } from './markdown-table.ts';
 import { pinned } from './process.ts';
 
 export interface Column {
@@ -127,9 +128,7 @@ export function table(columns: readonly Column[], bare: Figures): string {
     const values = columns.map((column) => shown(row.value(column.figures), row.digits));
     return [row.label, ...values, ratio(row, ours, nginx), row.target];
   });
-  return [head, head.map((_, index) => (index === 0 ? '---' : '---:')), ...lines]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+  return markdownTable(head, lines);
 }
 
 function ratio(row: Row, one: Column | undefined, other: Column | undefined): string {
@@ -165,9 +164,7 @@ export function threadTable(columns: readonly Column[]): string {
     const { user, system, second, rest } = middle(figures.breakdown);
     return [name, ...[user, system, second, rest].map((part) => part.toFixed(1))];
   });
-  return [head, head.map((_, index) => (index === 0 ? '---' : '---:')), ...lines]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+  return markdownTable(head, lines);
 }
 
 export function machine(): string {

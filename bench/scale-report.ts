@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { closedLoop } from './load.ts';
+import { markdownTable } from './markdown-table.ts';
 import { median } from './report.ts';
 
 /** The figures of one slice of one arrangement. */
@@ -41,7 +42,7 @@ const head = [
 ];
 
 export function table(slices: readonly Slice[]): string {
-  return markdown(head, perArrangement(slices, line));
+  return markdownTable(head, perArrangement(slices, line));
 }
 
 /** The processor time of a request by thread, and its distribution over processes. */
@@ -62,7 +63,7 @@ export function whereTable(slices: readonly Slice[]): string {
     middle(of, 'chargesPerCommit').toFixed(1),
     ...[middle(of, 'leastShare'), middle(of, 'quotaUsed'), middle(of, 'machineUsed')].map(percent),
   ];
-  return markdown(
+  return markdownTable(
     ['CPU µs per request', 'processes', 'clients', ...columns],
     perArrangement(slices, (of) => [...nameOf(of), ...cells(of)]),
   );
@@ -112,12 +113,6 @@ const nameOf = ([first]: readonly Slice[]): string[] => [
   String(first?.processes ?? ''),
   String(first?.clients ?? ''),
 ];
-
-function markdown(columns: readonly string[], lines: readonly (readonly string[])[]): string {
-  return [columns, columns.map((_, index) => (index === 0 ? '---' : '---:')), ...lines]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
-}
 
 const middle = (slices: readonly Slice[], of: Exclude<keyof Slice, 'way'>): number =>
   median(slices.map((slice) => slice[of])) ?? 0;
