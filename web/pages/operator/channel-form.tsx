@@ -130,7 +130,7 @@ interface FormProps {
   readonly onCancel: () => void;
 }
 
-function ChannelForm({ start, editing, saving, submit, onSubmit, onCancel }: FormProps): ReactNode {
+function ChannelForm({ start, editing, onSubmit, ...form }: FormProps): ReactNode {
   const { form: words, fetch } = useWords(channelWords);
   const vendors = useData<List<VendorView>>('operator/vendors').data?.items ?? [];
   const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
@@ -147,15 +147,13 @@ function ChannelForm({ start, editing, saving, submit, onSubmit, onCancel }: For
   };
   return (
     <Form
+      {...form}
       mistakes={mistakes}
-      saving={saving}
       mine={bodyOf(text)}
-      submit={submit}
       onSubmit={() => {
         setSent(text);
         onSubmit(text);
       }}
-      onCancel={onCancel}
     >
       {(errors) => (
         <ChannelFields

@@ -152,7 +152,7 @@ interface FormProps {
 const isMultiplier = (text: string): boolean => /^\d{1,4}(\.\d{1,6})?$/.test(text);
 const isCount = (text: string): boolean => text === '' || /^[1-9]\d{0,11}$/.test(text);
 
-function GroupForm({ start, editing, saving, submit, onSubmit, onCancel }: FormProps): ReactNode {
+function GroupForm({ start, editing, onSubmit, ...form }: FormProps): ReactNode {
   const { groups: words } = useWords(priceWords);
   const [text, setText] = useState(start);
   const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
@@ -168,14 +168,7 @@ function GroupForm({ start, editing, saving, submit, onSubmit, onCancel }: FormP
     isMultiplier(text.multiplier) &&
     shortest(text.multiplier) !== start.multiplier;
   return (
-    <Form
-      mistakes={mistakes}
-      saving={saving}
-      mine={bodyOf(text)}
-      submit={submit}
-      onSubmit={() => onSubmit(text)}
-      onCancel={onCancel}
-    >
+    <Form {...form} mistakes={mistakes} mine={bodyOf(text)} onSubmit={() => onSubmit(text)}>
       {(errors) => (
         <>
           <Field label={words.name} help={words.nameHelp} error={errors['name']}>

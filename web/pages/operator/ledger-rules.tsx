@@ -7,6 +7,7 @@ import { Icon, type IconName } from '../../components/icon.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { userPath } from './user-name.tsx';
 
 interface RulesProps {
   readonly rules: readonly LedgerRule[];
@@ -91,7 +92,7 @@ function Where({ id }: { readonly id: string }): ReactNode {
   const path = id.startsWith('ord')
     ? `/operator/orders?order=${id}`
     : id.startsWith('usr_')
-      ? `/operator/users/${id}`
+      ? userPath(id)
       : undefined;
   return path !== undefined && <PathLink path={path}>{words.openRow}</PathLink>;
 }

@@ -14,7 +14,7 @@ import { formatTime } from '../../format/time.ts';
 import { userMark } from './user-mark.ts';
 import { peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { pathName } from './parts.tsx';
+import { userAddress } from './user-name.tsx';
 
 /** Makes a user, and shows the link by which the user signs in for the first time. */
 export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -77,7 +77,7 @@ export function InviteAgain({
 }): ReactNode {
   const { users: words, user: acts } = useWords(peopleWords);
   const invite = useMutation({
-    mutationFn: () => send<Invitation>('POST', `operator/users/${pathName(user.id)}/link`),
+    mutationFn: () => send<Invitation>('POST', `${userAddress(user.id)}/link`),
     onSuccess: () => void refresh('operator/users'),
   });
   if (invite.data !== undefined)

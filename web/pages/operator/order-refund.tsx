@@ -18,8 +18,9 @@ import { userMark } from './user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { leftOf, orderAddress, refreshOrders } from './order-parts.tsx';
-import { pathName, ReasonField } from './parts.tsx';
+import { ReasonField } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
+import { userAddress } from './user-name.tsx';
 
 interface RefundDialogProps {
   readonly order: OperatorOrder;
@@ -111,7 +112,7 @@ interface WhatProps extends StepProps {
 
 function What({ order, left, text, onChange, refused, onNext, onClose }: WhatProps): ReactNode {
   const { orders: words, user } = useWords(peopleWords);
-  const owner = useData<UserView>(`operator/users/${pathName(order.user.id)}`).data;
+  const owner = useData<UserView>(userAddress(order.user.id)).data;
   const available = owner && parseYuan(owner.balance) - parseYuan(owner.held);
   const wrong = amountError(text.amount, { minimum: 0.01 });
   const tooMuch = wrong === undefined && parseYuan(text.amount) > left;

@@ -12,6 +12,7 @@ import { formatYuan, nanoDigits, parseYuan } from '../../format/money.ts';
 import { userMark } from './user-mark.ts';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { userAddress } from './user-name.tsx';
 
 interface MoneyDialogProps {
   readonly user: UserView;
@@ -29,7 +30,7 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
   const [idempotencyKey] = useState(newIdempotencyKey);
   const give = useMutation({
     mutationFn: (body: CreditBody) =>
-      send<UserAnswer>('POST', `operator/users/${user.id}/${kind}`, { body, idempotencyKey }),
+      send<UserAnswer>('POST', `${userAddress(user.id)}/${kind}`, { body, idempotencyKey }),
     onSuccess: ({ user: after }, { amount }) => {
       const [moved, balance] = [formatYuan(amount, 'price'), formatYuan(after.balance, 'balance')];
       toast({

@@ -49,3 +49,5 @@ function Name({ user: { id, name }, link = false }: UserNameProps): ReactNode {
 }
 
 export const userPath = (id: string): string => `/operator/users/${pathName(id)}`;
+/** The user in the console's API. */
+export const userAddress = (id: string): string => `operator/users/${pathName(id)}`;

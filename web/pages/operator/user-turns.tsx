@@ -10,6 +10,7 @@ import { userMark } from './user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ReasonField } from './parts.tsx';
+import { userAddress } from './user-name.tsx';
 
 export type Turn = 'suspend' | 'restore' | 'operator' | 'user';
 
@@ -32,7 +33,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
           ? { role: turn, reason: reason.trim() }
           : { reason: reason.trim() };
       const verb = turn === 'operator' || turn === 'user' ? 'role' : turn;
-      return send<UserAnswer>('POST', `operator/users/${user.id}/${verb}`, { body });
+      return send<UserAnswer>('POST', `${userAddress(user.id)}/${verb}`, { body });
     },
     onSuccess: ({ user: after }) => {
       toast({

@@ -22,11 +22,10 @@ import { type Turn, TurnDialog } from './user-turns.tsx';
 import { UserKeys } from './user-keys.tsx';
 import { UserFailed, UserOrders, UserStatement, UserUsage } from './user-tabs.tsx';
 import { RoleBadge, UserBadge } from './users.tsx';
+import { userAddress } from './user-name.tsx';
 
 const searchDefaults = { tab: 'statement' };
 const tabs = ['statement', 'usage', 'failed', 'keys', 'orders', 'audit'] as const;
-
-const userAddress = (id: string): string => `operator/users/${encodeURIComponent(id)}`;
 
 export const ahead = ({ params: { id = '' } }: Visit) => prefetch(userAddress(id));
 

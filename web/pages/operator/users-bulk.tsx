@@ -10,8 +10,8 @@ import { useToast } from '../../components/toast.tsx';
 import { userMark } from './user-mark.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { pathName, ReasonField } from './parts.tsx';
-import { UserName } from './user-name.tsx';
+import { ReasonField } from './parts.tsx';
+import { userAddress, UserName } from './user-name.tsx';
 
 interface BulkProps {
   readonly users: readonly UserView[];
@@ -70,7 +70,7 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
       for (const [index, { id }] of users.entries()) {
         if (index < done) continue;
         const body = { reason: reason.trim() };
-        await send<UserAnswer>('POST', `operator/users/${pathName(id)}/${turn}`, { body });
+        await send<UserAnswer>('POST', `${userAddress(id)}/${turn}`, { body });
         setDone(index + 1);
       }
     },

@@ -17,8 +17,7 @@ import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { NewUser } from './new-user.tsx';
-import { pathName } from './parts.tsx';
-import { UserName } from './user-name.tsx';
+import { UserName, userPath } from './user-name.tsx';
 import { UsersBulk } from './users-bulk.tsx';
 
 const noFilter = { q: '', role: '', state: '' };
@@ -154,7 +153,7 @@ function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
       rows={users}
       rowKey={({ id }) => id}
       columns={rows}
-      path={({ id }) => `/operator/users/${pathName(id)}`}
+      path={({ id }) => userPath(id)}
       card={(user) => ({
         title: user.name,
         value: <Money amount={user.balance} as="balance" />,
