@@ -4,9 +4,9 @@ import { absent } from '../components/absent.tsx';
 import { rowLinkLook } from '../components/button.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { PathLink } from '../components/path-link.tsx';
-import { sortedBy } from '../components/sorting.ts';
+import { sortedBy, type SortValue } from '../components/sorting.ts';
 import { named } from '../components/named-columns.ts';
-import { type CellColumn, type Column, Table } from '../components/table.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { formatCompact, formatCount } from '../format/count.ts';
 import { priceText } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
@@ -34,10 +34,15 @@ interface ListProps {
 export function ModelCards({ rows, group, sort, picking }: ListProps): ReactNode {
   const words = useWords(modelsWords);
   const language = useLanguage();
-  const sorted = useMemo(
-    () => sortedBy(rows, sortingsIn(language), sort, language),
-    [rows, sort, language],
-  );
+  const sorted = useMemo(() => {
+    const columns = Object.entries(sortingsIn(language));
+    return sortedBy(
+      rows,
+      columns.map(([id, sortBy]) => ({ id, sortBy })),
+      sort,
+      language,
+    );
+  }, [rows, sort, language]);
   return (
     <ul
       aria-label={words.title}
@@ -140,29 +145,19 @@ function Pick({ model: { id }, picking, children }: PickProps): ReactNode {
 }
 
 /** What cards are sorted by; a table's columns have the same ids. */
-const sortingsIn = (
-  language: Language,
-): readonly {
-  readonly id: string;
-  readonly sortBy: NonNullable<CellColumn<ModelRow>['sortBy']>;
-}[] => [
-  { id: 'model', sortBy: ({ id }) => id },
-  { id: 'vendor', sortBy: ({ vendor }) => vendorName(vendor, language) },
-  { id: 'kind', sortBy: ({ kind }) => kind },
-  { id: 'context', sortBy: ({ context }) => context },
-  { id: 'input', sortBy: (model) => tokenRate(model, 'input') },
-  { id: 'cached_input', sortBy: (model) => tokenRate(model, 'cached_input') },
-  { id: 'output', sortBy: (model) => tokenRate(model, 'output') },
-  { id: 'first', sortBy: ({ speed }) => speed?.first_byte_median_ms ?? null },
-  { id: 'pace', sortBy: ({ speed }) => speed?.output_per_second ?? null },
-  { id: 'uptime', sortBy: ({ speed }) => speed?.success_share ?? null },
-];
-
-const sorting = (id: string, language: Language = 'en'): Sorting =>
-  sortingsIn(language)
-    .filter((one) => one.id === id)
-    .map(({ sortBy }) => ({ sortBy }))[0] ?? {};
-type Sorting = { readonly sortBy?: NonNullable<CellColumn<ModelRow>['sortBy']> };
+const sortingsIn = (language: Language) =>
+  ({
+    model: ({ id }) => id,
+    vendor: ({ vendor }) => vendorName(vendor, language),
+    kind: ({ kind }) => kind,
+    context: ({ context }) => context,
+    input: (model) => tokenRate(model, 'input'),
+    cached_input: (model) => tokenRate(model, 'cached_input'),
+    output: (model) => tokenRate(model, 'output'),
+    first: ({ speed }) => speed?.first_byte_median_ms ?? null,
+    pace: ({ speed }) => speed?.output_per_second ?? null,
+    uptime: ({ speed }) => speed?.success_share ?? null,
+  }) satisfies Readonly<Record<string, (model: ModelRow) => SortValue>>;
 
 export function ModelTable({
   rows,
@@ -214,10 +209,11 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
   const language = useLanguage();
   const nameOf = useVendorName();
   const { columns: names } = words;
+  const sortings = sortingsIn(language);
   return named({ ...names, can: words.can.label }, [
     {
       id: 'model',
-      ...sorting('model'),
+      sortBy: sortings.model,
       cell: ({ id }) => (
         <span className="font-medium">
           <ModelId id={id} />
@@ -227,7 +223,7 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
     },
     {
       id: 'vendor',
-      ...sorting('vendor', language),
+      sortBy: sortings.vendor,
       cell: ({ vendor }) => nameOf(vendor),
       className: 'text-muted max-xl:hidden',
     },
@@ -250,7 +246,7 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
       id: 'context',
       align: 'right',
       spare: 0,
-      ...sorting('context'),
+      sortBy: sortings.context,
       cell: ({ context }) =>
         context === null ? (
           absent
@@ -290,12 +286,13 @@ const speedSpare = { pace: 3, first: 2, uptime: 1 } as const;
 
 function useSpeedColumns(): readonly Column<ModelRow>[] {
   const words = useWords(modelsWords);
+  const sortings = sortingsIn(useLanguage());
   return (['first', 'pace', 'uptime'] as const).map((name) => ({
     id: name,
     spare: speedSpare[name],
     header: <span data-tip={words.speed[`${name}Tip`]}>{words.speed[name]}</span>,
     align: 'right',
-    ...sorting(name),
+    sortBy: sortings[name],
     cell: (model) => speedTexts(words, model)[name] ?? absent,
     ...(name !== 'uptime' && { className: 'max-xl:hidden' }),
   }));
