@@ -90,8 +90,8 @@ export class Routes {
   }
 
   /**
-   * The methods of the endpoints at a path under `/v1`. `asked`: endpoints that are only for clients
-   * of another convention are left out.
+   * The methods of the endpoints at a path under `/v1`. `asked`: endpoints that are only for
+   * clients of another convention are left out.
    */
   methodsAt(path: string, asked?: ClientConvention): readonly string[] {
     const segments = path.split('/').slice(1);

@@ -55,7 +55,7 @@ export function ChoiceField<Value extends string>({
   return (
     <Field {...field}>
       {(tied) => (
-        // Choices may arrive late; the key draws the list again, so that the chosen one is selected.
+        // Choices may arrive late: the key draws the list again, with the chosen one selected.
         <Select
           {...tied}
           key={options.length}
